@@ -107,11 +107,9 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
   let missed = 0;
   let left = limit;
   let end = after;
-  // A commit has at least one event, the first of these may be done with, and each says of the one before how it went on.
-  const commits = source.commits(after.commit, limit + 2);
-  for (const [n, commit] of commits.entries()) {
+  for (const { commit, next } of eachCommit(after.commit, source)) {
     let index = 0;
-    for (const { run: no, afterSeq, count } of partsOf(commit, commits[n + 1], source)) {
+    for (const { run: no, afterSeq, count } of partsOf(commit, next, source)) {
       if (left === 0) return { events, end, missed };
       const skipped = commit.no === after.commit ? Math.min(count, Math.max(0, after.index - index)) : 0;
       const taken = Math.min(count - skipped, left);
@@ -132,6 +130,19 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
     }
   }
   return { events, end, missed };
+}
+
+const COMMITS_AT_ONCE = 8;
+
+/** From one on, each with the next one, which says how it went on. Few at a time: one may hold thousands of runs. */
+function* eachCommit(first: number, source: Pick<LogSource, "commits">): Generator<{ commit: Commit; next?: Commit }> {
+  for (let from = first; ; ) {
+    const commits = source.commits(from, COMMITS_AT_ONCE + 1);
+    for (const [n, commit] of commits.slice(0, COMMITS_AT_ONCE).entries()) yield { commit, next: commits[n + 1] };
+    const last = commits[COMMITS_AT_ONCE];
+    if (last === undefined) return;
+    from = last.no;
+  }
 }
 
 /** The parts with the events that continued the last one. The next commit says how many; for the newest, its run does. */

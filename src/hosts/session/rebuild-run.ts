@@ -7,7 +7,7 @@ import type { RunState } from "../../core/history/run-state.ts";
 import { refold } from "../../core/interpreter/next.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import { Turns } from "../../ports/turns.ts";
+import { passTurn } from "../../ports/turns.ts";
 
 const PAGE = 500;
 const GRAPH_FORMAT = 1;
@@ -35,9 +35,8 @@ export async function rebuildRun(
   const state = newRunState(await loadGraph(journal, record.graph, graphs));
   let started: RunStarted | undefined;
   const sealed: SealedSecrets[] = [];
-  const turns = new Turns();
   for (;;) {
-    await turns.pass();
+    await passTurn();
     const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit: PAGE });
     for (const { seq, event } of rows) {
       if ("sealed" in event && event.sealed !== undefined) sealed.push({ seq, text: event.sealed });

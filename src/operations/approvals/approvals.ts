@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Json } from "../../core/json.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { type CliVerb, defineOperation, type OperationContext } from "../operation.ts";
 import { findRun } from "../runs/find-run.ts";
@@ -28,8 +30,13 @@ export const listApprovals = defineOperation({
     shorter: ({ items }) => [fitting(items)],
   },
   word: ({ approval_id: text, message: meaning }) => ({ text, meaning }),
-  handle: async ({ app }, { run, ...page }) => takePage(await listOpenApprovals(app, run), page),
-  count: async ({ app }, { run }) => (await listOpenApprovals(app, run)).length,
+  async handle({ app }, { run, limit = Number.POSITIVE_INFINITY, offset = 0 }) {
+    return takePage(await listOpenApprovals(app, { run, atMost: offset + limit }), { limit, offset });
+  },
+  async count({ app }, { run }) {
+    if (run === undefined && app.tenantId === undefined) return (await app.records()).journal.countApprovals();
+    return (await listOpenApprovals(app, { run })).length;
+  },
 });
 
 /** Those that an answer for a model has room for. */
@@ -163,17 +170,28 @@ async function give({ app, by }: OperationContext, id: string, given: Given) {
 
 const PAGE = 200;
 
-/** Every approval that waits for an answer, of all runs (the newest first) or of the one that is named. */
-async function listOpenApprovals(app: Application, run?: string): Promise<readonly OpenApproval[]> {
+interface ApprovalsWanted {
+  readonly run?: string | undefined;
+  readonly atMost?: number;
+}
+
+/** The approvals that wait for an answer, of all runs (the newest first) or of the one that is named. */
+async function listOpenApprovals(
+  app: Application,
+  { run, atMost = Number.POSITIVE_INFINITY }: ApprovalsWanted,
+): Promise<readonly OpenApproval[]> {
   const records = await app.records();
   if (run !== undefined) return listOfRun(records, await findRun(app, run));
   const approvals: OpenApproval[] = [];
+  const graphs = new Map<string, IndexedGraph>();
   let beforeRun = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const page = await records.journal.listRuns({ hasApprovals: true, beforeRun, limit: PAGE });
     for (const record of page) {
-      approvals.push(...(await listOfRun(records, record)));
+      approvals.push(...(await listOfRun(records, record, graphs)));
+      if (approvals.length >= atMost) return approvals;
       beforeRun = record.no;
+      await passTurn();
     }
     if (page.length < PAGE) return approvals;
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { ApprovalAsked, QuestionAsked } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { timerOf } from "../../core/interpreter/timers.ts";
@@ -30,9 +31,13 @@ export const approvalSchema = z
 /** A question that waits for a person: an approval step's, or one that a task has asked on its way. */
 export type OpenApproval = Frozen<z.output<typeof approvalSchema>>;
 
-/** The open approvals of one run, longest waiting first. */
-export async function listApprovals(sources: RunSources, record: RunRecord): Promise<readonly OpenApproval[]> {
-  const reading = await readRunHistory(sources, record);
+/** The open approvals of one run, longest waiting first. `graphs`: those at hand; those that are read are added. */
+export async function listApprovals(
+  sources: RunSources,
+  record: RunRecord,
+  graphs?: Map<string, IndexedGraph>,
+): Promise<readonly OpenApproval[]> {
+  const reading = await readRunHistory(sources, record, graphs);
   const approvals: OpenApproval[] = [];
   for (const instance of reading.history.state.active.values()) {
     if (instance.phase !== "approval") continue;

@@ -3,7 +3,7 @@ import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import { Turns } from "../../ports/turns.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { eachEvent } from "../runs/each-event.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
@@ -59,7 +59,6 @@ export async function sumCosts(app: Application, { by, since, until }: CostsWant
   const wanted = { createdFrom: from, createdBefore: until };
   let last: RunRecord | undefined;
   let hasMore = true;
-  const turns = new Turns();
   for (let read = 0; hasMore && read < MOST_RUNS; ) {
     const page = await journal.listRuns({
       ...wanted,
@@ -68,7 +67,7 @@ export async function sumCosts(app: Application, { by, since, until }: CostsWant
     });
     for (const run of page) {
       await addRun(sums, run, { journal, by });
-      await turns.pass();
+      await passTurn();
     }
     read += page.length;
     hasMore = page.length === PAGE;

@@ -4,7 +4,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { findUnfinishedRepeat } from "../../hosts/local/delete-run.ts";
 import type { Journal, RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
-import { Turns } from "../../ports/turns.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { removeEnded } from "../runs/remove-ended.ts";
 
@@ -97,7 +97,6 @@ function toRules({ days, runs, ...own }: Keep): readonly KeepRule[] {
 async function* findOld(app: Application, { statuses, days, runs }: KeepRule): AsyncGenerator<RunRecord> {
   const firstKept = days === undefined ? Number.NEGATIVE_INFINITY : app.clock.now() - days * DAY_MS;
   let excess = runs === undefined ? 0 : (await (await journalOf(app)).countRuns({ status: statuses })) - runs;
-  const turns = new Turns();
   for (let afterRun: RunNo = 0; ; ) {
     const page = await (await journalOf(app)).listRuns({ status: statuses, afterRun, limit: PAGE });
     for (const run of page) {
@@ -107,13 +106,12 @@ async function* findOld(app: Application, { statuses, days, runs }: KeepRule): A
     }
     if (page.length < PAGE) return;
     afterRun = page.at(-1)?.no ?? afterRun;
-    await turns.pass();
+    await passTurn();
   }
 }
 
 async function findUntold(app: Application): Promise<ReadonlySet<unknown>> {
   const untold = new Set<RunNo>();
-  const turns = new Turns();
   for (const kind of TOLD_AFTER_THE_END) {
     for (let afterId = 0; ; ) {
       const journal = await journalOf(app);
@@ -121,7 +119,7 @@ async function findUntold(app: Application): Promise<ReadonlySet<unknown>> {
       for (const { run } of page) untold.add(run);
       if (page.length < PAGE) break;
       afterId = page.at(-1)?.id ?? afterId;
-      await turns.pass();
+      await passTurn();
     }
   }
   return untold;

@@ -5,6 +5,7 @@ import { isJsonObject, type Json } from "../../core/json.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import { holdsSteps, type RunRecord } from "../../ports/journal.ts";
 import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
 
@@ -78,6 +79,7 @@ async function* deadLettersFrom(app: Application, { status, workflow }: DeadLett
   for (let afterId = after; ; ) {
     const rows = await journal.readOutbox({ kind: "dead_letter", limit: SLICE, afterId });
     for (const { id, run, body } of rows) {
+      await passTurn();
       afterId = id;
       const record = await journal.readRun(run);
       const failure: Json = JSON.parse(body);

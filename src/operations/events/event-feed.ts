@@ -4,6 +4,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { isBefore, type Journal, LOG_BEGIN, type LoggedEvent, type LogPosition } from "../../ports/journal.ts";
 import type { RunObserver } from "../../ports/run-observer.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Records } from "../application/application.ts";
 import { describeForFeed, type ToldEvent } from "./describe-for-feed.ts";
 import { LogTail } from "./log-tail.ts";
@@ -81,6 +82,7 @@ export class EventFeed implements RunObserver {
       let position = from;
       if (first !== undefined) yield { ...first, id: cursor.write(position) };
       while (!stop.aborted) {
+        await passTurn();
         const page: FedPage = tail.read(position, PAGE) ?? (await this.#readPage(journal, position, tenantId));
         if (page.missed !== undefined) yield { ...toReset(page.missed), id: cursor.write(position) };
         for (const entry of page.entries) {

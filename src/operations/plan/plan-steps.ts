@@ -5,6 +5,7 @@ import { computeShape, SINGLE } from "../../core/graph/shape.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { ModelPrice, ModelPrices } from "../../ports/model-prices.ts";
+import { passTurn } from "../../ports/turns.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { isMessage } from "../start/input/read-message.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
@@ -80,6 +81,7 @@ export class StepPlanner {
     for (const index of machine === undefined ? flow.order : flow.steps.keys()) {
       const indexed = flow.steps[index];
       if (indexed === undefined || this.steps.length >= MOST_STEPS) continue;
+      await passTurn();
       const origin = shape[index] ?? SINGLE;
       const each = flow.steps[origin]?.step.each;
       const known = this.#knownIn(pass, sizes, origin);

@@ -28,35 +28,41 @@ function isKnown(expr: Expr, known: KnownValues): boolean {
 }
 
 /** The values that a known expression has: one for each item where it reads the item, else one. */
-function valuesOf(expr: Expr, known: KnownValues): readonly (Json | undefined)[] {
+function* valuesOf(expr: Expr, known: KnownValues): Generator<Json | undefined> {
   let readsItem = false;
   walkPaths(expr, ({ root }) => {
     readsItem ||= root === "item";
   });
   const items = readsItem ? (known.items ?? []) : [undefined];
-  return items.map((item) =>
-    evaluate(expr, {
+  for (const item of items) {
+    yield evaluate(expr, {
       path: ({ root, path, readsJson }) => {
         if (root === "input") return readPath(known.input, path, readsJson);
         if (root === "item") return readPath(item, path, readsJson);
         return root === "index" ? 0 : undefined;
       },
-    }),
-  );
+    });
+  }
 }
 
 /** Undefined: it is not known, or differs from item to item. */
 export function knownValueOf(expr: Expr | undefined, known: KnownValues): Json | undefined {
   if (expr === undefined || !isKnown(expr, known)) return undefined;
-  const values = valuesOf(expr, known);
-  const [first] = values;
-  return values.every((value) => JSON.stringify(value) === JSON.stringify(first)) ? first : undefined;
+  let first: { readonly value: Json | undefined; readonly text: string | undefined } | undefined;
+  for (const value of valuesOf(expr, known)) {
+    const text = JSON.stringify(value);
+    first ??= { value, text };
+    if (text !== first.text) return undefined;
+  }
+  return first?.value;
 }
 
 /** How many tokens the value has at most. Undefined: nothing bounds it. */
 export function tokensOf(expr: Expr, known: KnownValues, assumptions: Assumptions): number | undefined {
   if (isKnown(expr, known)) {
-    return valuesOf(expr, known).reduce((most: number, value) => Math.max(most, countTokens(value, assumptions)), 0);
+    let most = 0;
+    for (const value of valuesOf(expr, known)) most = Math.max(most, countTokens(value, assumptions));
+    return most;
   }
   if (expr.op === "path") {
     return expr.root === "steps" ? known.outputTokens(expr.name ?? "") : assumptions.value_tokens;
@@ -106,7 +112,7 @@ export function readCallInput(
   for (const [name, expr] of Object.entries(step.input.entries)) {
     const value = knownValueOf(expr, known);
     if (value !== undefined) values[name] = value;
-    else if (!isKnown(expr, known) || valuesOf(expr, known).length > 1) unknownInputs.add(name);
+    else if (!isKnown(expr, known) || [...valuesOf(expr, known)].length > 1) unknownInputs.add(name);
   }
   // A UHLP workflow reads the payload of a request.
   if (graph.dialect === "uhlp" && unknownInputs.size > 0) return { input: {}, unknownInputs: "all" };
@@ -125,7 +131,7 @@ export function countItems(
 ): { readonly count: Count; readonly items: readonly Json[] | undefined } {
   if (!isKnown(list, known))
     return { count: unknown("the list of its fan-out comes from an earlier step"), items: undefined };
-  const lists = valuesOf(list, known).map((value) => toItems(value, coerce));
+  const lists = [...valuesOf(list, known)].map((value) => toItems(value, coerce));
   const lengths = new Set(lists.map(({ length }) => length));
   const count = Math.max(0, ...lengths);
   return { count: lengths.size <= 1 ? exactly(count) : { is: "at_most", count }, items: lists.flat() };

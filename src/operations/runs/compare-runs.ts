@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import type { Frozen } from "../schemas.ts";
 import { describeRun } from "./describe/describe-run.ts";
@@ -54,7 +55,10 @@ export async function compareRuns(app: Application, idA: string, idB: string): P
   const paths = [...new Set([...a.steps, ...b.steps].map(({ path }) => path))];
   const [inA, inB] = [byPath(a), byPath(b)];
   const steps: StepComparison[] = [];
-  for (const path of paths.slice(0, MAX_STEPS)) steps.push(await compareSteps(path, inA.get(path), inB.get(path)));
+  for (const path of paths.slice(0, MAX_STEPS)) {
+    steps.push(await compareSteps(path, inA.get(path), inB.get(path)));
+    await passTurn();
+  }
   return {
     run_id: { a: a.run_id, b: b.run_id },
     workflow_name: { a: a.workflow_name, b: b.workflow_name },

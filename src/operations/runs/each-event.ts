@@ -1,5 +1,5 @@
 import type { EventRow, Journal, RunNo } from "../../ports/journal.ts";
-import { Turns } from "../../ports/turns.ts";
+import { passTurn } from "../../ports/turns.ts";
 
 const PAGE = 500;
 
@@ -9,9 +9,8 @@ export async function* eachEvent(
   run: RunNo,
   afterSeq = 0,
 ): AsyncGenerator<EventRow> {
-  const turns = new Turns();
   for (let last = afterSeq; ; ) {
-    await turns.pass();
+    await passTurn();
     const rows = await journal.readEvents(run, { afterSeq: last, limit: PAGE });
     yield* rows;
     const next = rows.at(-1)?.seq;

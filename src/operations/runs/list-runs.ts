@@ -10,6 +10,7 @@ import {
   type RunSelection,
   type RunStatus,
 } from "../../ports/journal.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
 import { findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
@@ -72,8 +73,10 @@ async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {
 export async function countRuns(app: Application, wanted: RunsWanted): Promise<number> {
   const { journal } = await app.records();
   if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
-  let count = 0;
-  for await (const _ of listRetrying(journal, { selection: toRetryingSelection(wanted) })) count += 1;
+  const selection = toRetryingSelection(wanted);
+  let count = await journal.countRuns(selection);
+  if (selection.status.includes("running")) return count;
+  for await (const _ of listRetrying(journal, { selection: { ...selection, status: [] } })) count += 1;
   return count;
 }
 
@@ -136,6 +139,7 @@ async function* listRetrying(journal: Journal, { selection, beforeRun }: Retryin
   for (let before = beforeRun; ; ) {
     const page = await journal.listRuns({ ...selection, status: [...status], limit: PAGE, beforeRun: before });
     for (const record of page) {
+      await passTurn();
       if (selection.status.includes(record.status) || (await isRetrying(journal, record, graphs))) yield record;
     }
     before = page.at(-1)?.no;

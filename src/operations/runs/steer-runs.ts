@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { RunRecord } from "../../ports/journal.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
 import { compareWithSource } from "../repeat/compare-with-source.ts";
@@ -138,7 +139,10 @@ async function listResumable(app: Application): Promise<readonly RunRecord[]> {
   for (;;) {
     const status = ["queued", "running", "waiting", "awaiting_approval"] as const;
     const page = await journal.listRuns({ status, beforeRun, limit: PAGE });
-    for (const record of page) if (await isResumable(app, record, graphs)) found.push(record);
+    for (const record of page) {
+      await passTurn();
+      if (await isResumable(app, record, graphs)) found.push(record);
+    }
     beforeRun = page.at(-1)?.no ?? 0;
     if (page.length < PAGE) return found.reverse();
   }

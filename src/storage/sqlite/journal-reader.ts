@@ -209,7 +209,9 @@ export function createJournalReader(database: DatabaseSync, path: string) {
     const last = Math.min(newest ?? 0, (beforeRun ?? Number.MAX_SAFE_INTEGER) - 1);
     const asked = createdWithinQuery(selection, FEW);
     if (asked === undefined) return { first, last };
-    const found = query<{ count: number; first: number | null; last: number | null }>(asked.text).get(...asked.parameters);
+    const found = query<{ count: number; first: number | null; last: number | null }>(asked.text).get(
+      ...asked.parameters,
+    );
     if (found === undefined || found.count === FEW) return { first, last };
     return { first: Math.max(first, found.first ?? 1), last: Math.min(last, found.last ?? 0) };
   }

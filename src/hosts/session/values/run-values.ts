@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
-import { Turns } from "../../../ports/turns.ts";
+import { passTurn } from "../../../ports/turns.ts";
 import { type SecretLeaf, showLeaves } from "../secrets/secret-leaves.ts";
 import type { ValueCache } from "./value-cache.ts";
 
@@ -124,7 +124,6 @@ export class RunValues {
     },
   ): Promise<Values> {
     const { journal, files } = this.#sources;
-    const turns = new Turns();
     for (let from = 0; from < wanted.missing.length; from += READ_AT_ONCE) {
       const stored = await journal.readValues(this.#run, wanted.missing.slice(from, from + READ_AT_ONCE));
       for (const [seq, text] of stored) {
@@ -132,7 +131,7 @@ export class RunValues {
         this.keep(seq, value, bytes);
         found.values.set(seq, value);
       }
-      await turns.pass();
+      await passTurn();
     }
     for (const seq of wanted.unassigned) {
       const [row] = await journal.readEvents(this.#run, { afterSeq: seq - 1, limit: 1 });

@@ -6,7 +6,7 @@ import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../../ports/journal.ts";
-import { Turns } from "../../../ports/turns.ts";
+import { passTurn } from "../../../ports/turns.ts";
 import { RunHistory } from "./describe-run-history.ts";
 
 /** The parts that reading a run needs. Nothing is written, so the run may be under way in another process. */
@@ -34,9 +34,8 @@ export async function readRunHistory(
   const history = new RunHistory(state.graph);
   for (const [hash, graph] of state.graphs) history.state.graphs.set(hash, graph);
   // Not further than the first pass: it knows the graphs of the calls up to there.
-  const turns = new Turns();
   while (history.state.seq < state.seq) {
-    await turns.pass();
+    await passTurn();
     const { seq } = history.state;
     const rows = await journal.readEvents(record.no, { afterSeq: seq, limit: Math.min(PAGE, state.seq - seq) });
     if (rows.length === 0) throw new Error(`The events of run ${record.id} became fewer while they were read.`);

@@ -8,7 +8,7 @@ import { runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
-import { Turns } from "../../../ports/turns.ts";
+import { passTurn } from "../../../ports/turns.ts";
 import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits } from "../../costs/use-limits.ts";
 import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
@@ -134,14 +134,13 @@ const STEPS_AT_ONCE = 32;
 
 /** The steps one after another, in the order of `stepsInOrder`; holds the values of a few at a time. */
 async function* describeSteps(reading: RunReading, options: DescribeOptions = {}): AsyncGenerator<StepDescription> {
-  const turns = new Turns();
   let slice: StepEntry[] = [];
   for (const entry of stepsInOrder(reading.history)) {
     slice.push(entry);
     if (slice.length < STEPS_AT_ONCE) continue;
     yield* await describeSlice(reading, slice, options);
     slice = [];
-    await turns.pass();
+    await passTurn();
   }
   yield* await describeSlice(reading, slice, options);
 }

@@ -5,6 +5,7 @@ import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts
 import { runStatus, waitsForOthers } from "../../../core/interpreter/run-status.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
+import { passTurn } from "../../../ports/turns.ts";
 import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits, showLimit } from "../../costs/use-limits.ts";
 import { describeRun } from "../describe/describe-run.ts";
@@ -81,6 +82,7 @@ export class FollowedRun {
 
   async #readNext(): Promise<void> {
     await this.#reading?.catch(() => undefined);
+    await passTurn();
     this.#reading = this.#nextReading;
     this.#nextReading = undefined;
     await this.#readPage();
@@ -90,7 +92,7 @@ export class FollowedRun {
     // While a page is half applied the state is ahead of the changes: nobody is to take it for the whole.
     this.#isLast = false;
     const rows = await this.#journal.readEvents(this.#record.no, { afterSeq: this.#lastSeq, limit: PAGE });
-    for (const row of rows) this.changes.push(...(await this.#apply(row)));
+    for (const row of rows) for (const change of await this.#apply(row)) this.changes.push(change);
     this.#isLast = rows.length < PAGE;
   }
 
@@ -103,7 +105,7 @@ export class FollowedRun {
   async #describeEnd(sources: RunSources): Promise<readonly NumberedChange[]> {
     const id = (n: number) => `${this.#lastSeq}.${RESULT_FROM + n}`;
     const record = await findRun({ records: async () => sources }, this.#record.id);
-    const run = await describeRun(sources, record, { withPrompts: false });
+    const run = await describeRun(sources, record, { withSteps: false });
     const { run_id, status, total_cost_usd, cost_usd_at_most, outputs, error } = run;
     const isLarge = Buffer.byteLength(JSON.stringify(outputs)) > MAX_INLINE_BYTES;
     const shown = isLarge ? { outputs: null, outputs_ref: `/runs/${run_id}?prompts=false` } : { outputs };
@@ -126,7 +128,12 @@ export class FollowedRun {
     }
     const { began, ended } = history.apply(event);
     const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
-    const steps = [...touched].flatMap((step, n) => this.#tell(step, `${seq}.${n}`));
+    const steps: NumberedChange[] = [];
+    // The event that opens a fan-out begins all of its items.
+    for (const [n, step] of [...touched].entries()) {
+      steps.push(...this.#tell(step, `${seq}.${n}`));
+      await passTurn();
+    }
     const recorded: NumberedChange = { event: "event", id: `${seq}.${JOURNAL_AT}`, data: { seq, event } };
     return [...steps, recorded, ...this.#tellLimits(history, seq), ...this.#tellBudget(event, seq)];
   }

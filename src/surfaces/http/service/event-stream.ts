@@ -1,3 +1,4 @@
+import { passTurn } from "../../../ports/turns.ts";
 import type { HttpParts } from "../http-parts.ts";
 
 export interface SentEvent {
@@ -33,6 +34,8 @@ export function answerEventStream(
           return controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
         }
         try {
+          // A client that is near takes what is sent at once, and nothing would wait in between.
+          await passTurn();
           pending ??= events.next();
           const next = await orHeartbeat(pending);
           if (next === "heartbeat") return controller.enqueue(encoder.encode(": heartbeat\n\n"));

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject } from "../../../core/json.ts";
 import { type Field, fieldsOf, fromText } from "../../../operations/fields.ts";
+import { toJsonInTurns } from "../../../operations/json-in-turns.ts";
 import type { HttpPlace, Operation, OperationContext } from "../../../operations/operation.ts";
 import type { ListedOperation } from "../../../operations/operations.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
@@ -127,7 +128,7 @@ async function serveOperation({ operation, http }: Route, { parts, c }: Asked, i
   const isNumbered = c.get("listShape") === "numbered";
   const body = isNumbered ? await toNumbered(operation, { context, input, output }) : { data: output, error: null };
   const status = operation.statusOf?.(output) ?? http.status ?? 200;
-  return c.body(JSON.stringify(body), status, { "content-type": "application/json" });
+  return c.body(await toJsonInTurns(body), status, { "content-type": "application/json" });
 }
 
 interface Answered {

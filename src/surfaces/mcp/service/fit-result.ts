@@ -1,4 +1,5 @@
 import type { Application } from "../../../operations/application/application.ts";
+import { toJsonInTurns } from "../../../operations/json-in-turns.ts";
 import { describeRun, shortenRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 
@@ -10,7 +11,7 @@ export async function fitResult(forms: readonly (() => Promise<object>)[]): Prom
   const [form, ...rest] = forms;
   if (form === undefined) return {};
   const result = await form();
-  return rest.length === 0 || JSON.stringify(result).length <= MAX_CHARACTERS ? result : fitResult(rest);
+  return rest.length === 0 || (await toJsonInTurns(result)).length <= MAX_CHARACTERS ? result : fitResult(rest);
 }
 
 /** A run with its steps: without prompts, and without outputs where they would be too long for one answer. */
