@@ -90,6 +90,7 @@ class App implements OpenApplication {
   readonly #observers: RunObservers;
   #tracing: Tracing | undefined;
   #host: Promise<ReconnectingHost> | undefined;
+  #isServer = false;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
     this.appDir = appDir;
@@ -323,6 +324,7 @@ class App implements OpenApplication {
     // Before runs of an earlier process go on: they may call workflows.
     this.library = library;
     this.compiledTexts = new CompiledTexts();
+    this.#isServer = true;
     const host = await this.host();
     const connection = await this.#connection();
     if (connection?.role !== "owner") throw ownedByAnother(this.dataDir, host.ownerPid);
@@ -450,6 +452,7 @@ class App implements OpenApplication {
         return openOwnerService({ app: this, observers: this.#observers, onDefect });
       },
       openTerminals: () => this.#terminals.running,
+      thread: this.#isServer ? await this.#parts.writeInThread() : undefined,
       tell: (line) => this.#options.tell(line),
     });
     await this.#parts.own(ownership.journal);

@@ -9,18 +9,58 @@ import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempote
 import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
 import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 import { waitOutLocks } from "../storage/sqlite/wait-out-locks.ts";
+import { RECORD_WRITES } from "./storage-thread/messages.ts";
+import type { StorageThread } from "./storage-thread/storage-thread.ts";
 
-/** Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path. */
-export function openServiceRecords(options: DatabaseOptions): ServiceRecords & { close(): void } {
+/**
+ * `thread` is asked at each write: it does them from the moment on that there is one. Throws `JOURNAL_IO`, `JOURNAL_FULL`,
+ * `JOURNAL_DAMAGED` with the path.
+ */
+export function openServiceRecords(
+  options: DatabaseOptions,
+  thread: () => StorageThread | undefined = () => undefined,
+): ServiceRecords & { close(): void } {
   const database = openServiceDatabase(options);
+  const schedules = new SqliteSchedules(database);
+  const open = <Name extends keyof ServiceRecords>(name: Name, records: ServiceRecords[Name], told?: () => void) => {
+    const written = () => {
+      database.tellWritten();
+      told?.();
+    };
+    return waitOutLocks(writeThere({ name, records, thread, written }));
+  };
   return {
-    budgets: new SqliteBudgets(database),
-    keys: waitOutLocks(new SqliteApiKeys(database)),
-    deadLetters: waitOutLocks(new SqliteDeadLetterNotes(database)),
-    idempotency: waitOutLocks(new SqliteIdempotencyKeys(database)),
-    definitions: waitOutLocks(new SqliteWorkflowDefinitions(database)),
-    deliveries: waitOutLocks(new SqliteDeliveries(database)),
-    schedules: waitOutLocks(new SqliteSchedules(database)),
+    budgets: open("budgets", new SqliteBudgets(database)),
+    keys: open("keys", new SqliteApiKeys(database)),
+    deadLetters: open("deadLetters", new SqliteDeadLetterNotes(database)),
+    idempotency: open("idempotency", new SqliteIdempotencyKeys(database)),
+    definitions: open("definitions", new SqliteWorkflowDefinitions(database)),
+    deliveries: open("deliveries", new SqliteDeliveries(database)),
+    schedules: open("schedules", schedules, () => schedules.tell()),
     close: () => database.close(),
   };
+}
+
+interface WrittenThere<Name extends keyof ServiceRecords> {
+  readonly name: Name;
+  readonly records: ServiceRecords[Name];
+  thread(): StorageThread | undefined;
+  /** What is remembered here is old. */
+  written(): void;
+}
+
+/** The same records, whose writing calls are made on the thread. */
+function writeThere<Name extends keyof ServiceRecords>(parts: WrittenThere<Name>): ServiceRecords[Name] {
+  const { name, records, thread, written } = parts;
+  const writes: ReadonlySet<PropertyKey> = new Set(RECORD_WRITES[name]);
+  return new Proxy(records, {
+    get(target, method) {
+      const call: unknown = Reflect.get(target, method, target);
+      if (typeof call !== "function") return call;
+      return (...parameters: unknown[]): unknown => {
+        const there = writes.has(method) ? thread()?.write(name, String(method), parameters) : undefined;
+        return there === undefined ? Reflect.apply(call, target, parameters) : there.finally(written);
+      };
+    },
+  });
 }

@@ -6,6 +6,7 @@ import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 import { once } from "./once.ts";
+import type { StorageThread } from "./storage-thread/storage-thread.ts";
 
 interface OpenedPartsOptions {
   readonly durability: "power" | "process";
@@ -20,6 +21,7 @@ export class OpenedParts {
   #reading: Promise<Journal> | undefined;
   #owned: Journal | undefined;
   #service: Promise<OpenServiceRecords> | undefined;
+  #thread: StorageThread | undefined;
 
   constructor(dataDir: string, options: OpenedPartsOptions) {
     this.#dataDir = dataDir;
@@ -43,6 +45,15 @@ export class OpenedParts {
   async own(journal: Journal): Promise<void> {
     this.#owned = journal;
     await this.#closeReading();
+  }
+
+  /** From now on all is written on a thread, for a process that others wait for. */
+  async writeInThread(): Promise<StorageThread> {
+    const { StorageThread } = await import("./storage-thread/storage-thread.ts");
+    const { durability } = this.#options;
+    const [journal, service] = [join(this.#dataDir, "pawl.db"), join(this.#dataDir, "service.db")];
+    this.#thread ??= new StorageThread({ journal, service, durability });
+    return this.#thread;
   }
 
   readonly blobs = once(async (): Promise<Blobs> => {
@@ -78,7 +89,8 @@ export class OpenedParts {
     const { openServiceRecords } = await import("./open-service-records.ts");
     const { durability, makesNothing } = this.#options;
     const path = join(this.#dataDir, "service.db");
-    return openServiceRecords({ path: makesNothing === true && !existsSync(path) ? ":memory:" : path, durability });
+    const shown = makesNothing === true && !existsSync(path) ? ":memory:" : path;
+    return openServiceRecords({ path: shown, durability }, () => this.#thread);
   }
 
   async #closeReading(): Promise<void> {

@@ -9,6 +9,7 @@ import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 import { Regexes } from "../regexes.ts";
+import type { StorageThread } from "../storage-thread/storage-thread.ts";
 import { SystemClock } from "../system-clock.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
 import { StorageWatch } from "./storage-watch.ts";
@@ -25,6 +26,8 @@ export interface OwnershipParts {
   readonly openService: OwnerServerOptions["open"];
   /** A line for a person. */
   tell(line: string): void;
+  /** Where the journal is written. Undefined: here, which is quicker for a run that nothing else waits for. */
+  readonly thread: StorageThread | undefined;
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
 }
@@ -39,7 +42,8 @@ export async function openOwnership(
   const { data, limits } = config.settings;
   const clock = new SystemClock();
   const path = join(dataDir, "pawl.db");
-  const guarded = new GuardedJournal(path, openSqliteJournal({ path, durability: data.durability }));
+  const inner = openSqliteJournal({ path, durability: data.durability });
+  const guarded = new GuardedJournal(path, parts.thread?.journal(inner) ?? inner);
   const { journal } = guarded;
   const loss = await guarded.findLoss();
   if (loss !== undefined) parts.tell(loss);

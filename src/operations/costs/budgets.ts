@@ -86,7 +86,7 @@ export const setBudget = defineOperation({
     const { workflow, tenant_id: tenantId, per, on_exceeded: onExceeded, webhook } = given;
     const now = app.clock.now();
     const { budgets } = await app.service();
-    const stored = budgets.put({
+    const stored = await budgets.put({
       id: idOf({ workflow, tenantId, per }),
       workflow,
       tenantId,
@@ -154,7 +154,7 @@ export const removeBudget = defineOperation({
     const { budgets } = await app.service();
     const budget = find(app, budgets, given.id);
     refuseTenant(app);
-    budgets.remove(budget.id);
+    await budgets.remove(budget.id);
     return { budget_id: budget.id };
   },
 });

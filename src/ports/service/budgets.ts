@@ -41,15 +41,15 @@ export interface OpenShares {
 
 /**
  * Budgets that runs share, and their use. Any process may set budgets; only the owner of the data writes shares.
- * Synchronous, so that nothing comes between reading what is left and reserving it. Durable on return.
+ * What the owner does is synchronous, so that nothing comes between reading what is left and reserving it. Durable on return.
  */
 export interface Budgets {
   /** Adds a budget, or changes the one with this id. */
-  put(budget: Budget): Budget;
+  put(budget: Budget): Promise<Budget>;
   list(): readonly Budget[];
   find(id: string): Budget | undefined;
   /** Removes its shares too. False if there was none. */
-  remove(id: string): boolean;
+  remove(id: string): Promise<boolean>;
   /** Budgets that a run of this workflow and tenant must keep. */
   applying(run: { readonly workflow: string; readonly tenantId?: string | undefined }): readonly Budget[];
   /** The use of all runs, and what people have added to the limits. */

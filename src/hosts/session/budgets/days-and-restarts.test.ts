@@ -38,7 +38,7 @@ describe("a budget of a day", () => {
       return costs(task, signal);
     };
     const { world, budgets } = newWorld({ clock, plays: { a: costs, b, c: costs } });
-    budgets.put({ ...DAILY, limits: { cost: 300, tokens: 1_000 } });
+    await budgets.put({ ...DAILY, limits: { cost: 300, tokens: 1_000 } });
     const { id } = await world.start(CHAIN);
     await expect.poll(() => world.calls.length).toBe(2);
     await clock.advance(2_000);
@@ -54,7 +54,7 @@ describe("a budget of a day", () => {
   test("that asked yesterday is not raised today by a yes, for it has begun anew", async () => {
     const clock = new FakeClock(Date.UTC(2026, 0, 2, 23, 59, 50));
     const { world, budgets } = newWorld({ clock });
-    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    await budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
     const { id, status } = await world.run(CHAIN);
     expect(status).toBe("awaiting_approval");
     await clock.advance(60_000);
@@ -72,10 +72,10 @@ describe("a shared budget", () => {
       return costs(task, signal);
     };
     const { world, budgets } = newWorld({ plays: { a } });
-    budgets.put({ ...DAILY, limits: { cost: 4 } });
+    await budgets.put({ ...DAILY, limits: { cost: 4 } });
     const started = await Promise.all(Array.from({ length: 5 }, () => world.start(toGraph([agentTask("a")]))));
     await expect.poll(() => world.calls.length).toBe(1);
-    budgets.put({ ...DAILY, limits: { cost: 4_000 } });
+    await budgets.put({ ...DAILY, limits: { cost: 4_000 } });
     first.resolve();
     const runs = await Promise.all(started.map(({ id }) => world.host.settled(id)));
     expect(runs.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => "completed"));
@@ -88,7 +88,7 @@ describe("a shared budget", () => {
       return costs(task, signal);
     };
     const { world, budgets } = newWorld({ plays: { a } });
-    budgets.put({ ...DAILY, limits: { tokens: 4_000 } });
+    await budgets.put({ ...DAILY, limits: { tokens: 4_000 } });
     const started = await Promise.all(Array.from({ length: 4 }, () => world.start(toGraph([agentTask("a")]))));
     await expect.poll(() => world.calls.length).toBe(4);
     first.resolve();
@@ -97,9 +97,9 @@ describe("a shared budget", () => {
 
   test("that somebody has raised meanwhile is not raised by a yes as well", async () => {
     const { world, budgets } = newWorld();
-    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    await budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
     const { id } = await world.run(CHAIN);
-    budgets.put({ ...DAILY, limits: { cost: 900 }, onExceeded: "ask" });
+    await budgets.put({ ...DAILY, limits: { cost: 900 }, onExceeded: "ask" });
     await world.host.answerApproval(id, "c", { answer: "approve" });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
     expect(budgets.sum("shared", "2026-01-02")).toMatchObject({ raised: { cost: 0 } });
@@ -107,19 +107,19 @@ describe("a shared budget", () => {
 
   test("lets whoever waits for a yes go on without it once it is removed", async () => {
     const { world, budgets } = newWorld();
-    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    await budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
     const { id } = await world.run(CHAIN);
-    budgets.remove("shared");
+    await budgets.remove("shared");
     await world.host.answerApproval(id, "c", { answer: "approve" });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
   });
 
   test("that is removed and set again counts from nothing, and binds only those that begin after that", async () => {
     const { world, budgets } = newWorld();
-    budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
+    await budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
     const { id } = await world.run(CHAIN);
-    budgets.remove("shared");
-    budgets.put({ ...DAILY, limits: { cost: 300 }, createdAt: 1 });
+    await budgets.remove("shared");
+    await budgets.put({ ...DAILY, limits: { cost: 300 }, createdAt: 1 });
     expect(await world.run(CHAIN)).toMatchObject({ status: "completed" });
     expect(usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
     await world.host.answerApproval(id, "c", { answer: "approve" });
@@ -129,9 +129,9 @@ describe("a shared budget", () => {
 
   test("is lowered under what is spent: nothing more begins", async () => {
     const { world, budgets } = newWorld();
-    budgets.put({ ...DAILY, limits: { cost: 1_000 } });
+    await budgets.put({ ...DAILY, limits: { cost: 1_000 } });
     await world.run(CHAIN);
-    budgets.put({ ...DAILY, limits: { cost: 1 } });
+    await budgets.put({ ...DAILY, limits: { cost: 1 } });
     const { status, error } = await world.run(CHAIN);
     expect({ status, error }).toMatchObject({ status: "budget_exceeded", error: { code: "BUDGET_EXCEEDED" } });
     expect(world.calls).toHaveLength(3);
@@ -140,7 +140,7 @@ describe("a shared budget", () => {
   test("never promises more than is left after a restart, when nothing is known of a step", async () => {
     const all: Play = ({ maxCostMicro = 0 }) => succeed("x", maxCostMicro);
     const { world, budgets } = newWorld({ plays: { a: costs } });
-    budgets.put({ ...DAILY, limits: { cost: 1_000 } });
+    await budgets.put({ ...DAILY, limits: { cost: 1_000 } });
     await world.run(toGraph([agentTask("a")]));
     const list = { op: "literal", value: [1, 2, 3, 4, 5, 6, 7, 8] } as const;
     const wide = toGraph([{ ...agentTask("a"), each: { list, maxConcurrent: 8 } }]);

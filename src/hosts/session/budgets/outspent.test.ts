@@ -31,7 +31,7 @@ const repeats =
 function worldWith(budget: Partial<Budget>, options: WorldOptions): World {
   const { budgets, close } = openServiceRecords({ path: ":memory:", durability: "process" });
   onTestFinished(() => close());
-  budgets.put({
+  void budgets.put({
     id: "shared",
     per: "total",
     limits: { cost: 1_000 },

@@ -5,7 +5,7 @@ const MAX_KEPT = 1_000;
 
 /**
  * A cache for reads that nearly every request needs, valid until somebody writes the file. It asks once in a turn of the
- * event loop whether another process has written. Writers in this process call `forget`.
+ * event loop whether another process has written.
  */
 export class RememberedReads {
   readonly #database: ServiceDatabase;
@@ -15,6 +15,7 @@ export class RememberedReads {
 
   constructor(database: ServiceDatabase) {
     this.#database = database;
+    database.whenWritten(() => this.#known.clear());
   }
 
   get<T>(key: string, read: () => T): T {
@@ -24,10 +25,6 @@ export class RememberedReads {
     if (this.#known.size >= MAX_KEPT) this.#known.clear();
     this.#known.set(key, value);
     return value;
-  }
-
-  forget(): void {
-    this.#known.clear();
   }
 
   #look(): void {

@@ -26,6 +26,7 @@ export class ServiceDatabase {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #statements: Statements;
+  readonly #watchers: (() => void)[] = [];
 
   /** Opens a file that every process may write, a moment at a time, and makes it where it is missing. */
   static open({ path, durability }: DatabaseOptions, prepare: (database: DatabaseSync) => void): ServiceDatabase {
@@ -52,6 +53,7 @@ export class ServiceDatabase {
 
   /** Returns how many rows have changed. */
   run(text: string, ...parameters: Input): number {
+    this.tellWritten();
     return this.#attempt(() => Number(this.#statements.prepare(text).run(...parameters).changes));
   }
 
@@ -69,7 +71,17 @@ export class ServiceDatabase {
     return this.#attempt(() => this.#statements.inTransaction(act));
   }
 
-  /** Changes whenever another process has written the file. */
+  /** `written` is called whenever this process writes the file. */
+  whenWritten(written: () => void): void {
+    this.#watchers.push(written);
+  }
+
+  /** For who has written it by another connection. */
+  tellWritten(): void {
+    for (const written of this.#watchers) written();
+  }
+
+  /** Changes whenever another connection has written the file. */
   readVersion(): number | undefined {
     return this.get<{ readonly data_version: number }>("PRAGMA data_version")?.data_version;
   }

@@ -28,7 +28,6 @@ export class SqliteApiKeys implements ApiKeys {
 
   async add(key: StoredKey): Promise<void> {
     this.#keys.insert(key);
-    this.#remembered.forget();
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
@@ -41,7 +40,6 @@ export class SqliteApiKeys implements ApiKeys {
   }
 
   async revoke(id: string, at: number): Promise<boolean> {
-    this.#remembered.forget();
     return this.#keys.update({ revokedAt: at }, "id = ? AND revoked_at IS NULL", id) === 1;
   }
 

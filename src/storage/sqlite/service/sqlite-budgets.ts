@@ -59,8 +59,7 @@ export class SqliteBudgets implements Budgets {
     });
   }
 
-  put({ limits, ...budget }: Budget): Budget {
-    this.#remembered.forget();
+  async put({ limits, ...budget }: Budget): Promise<Budget> {
     this.#budgets.insert({ ...budget, ...limits }, CHANGE_BUDGET);
     return this.find(budget.id) ?? { ...budget, limits };
   }
@@ -74,8 +73,7 @@ export class SqliteBudgets implements Budgets {
     return row === undefined ? undefined : toBudget(row);
   }
 
-  remove(id: string): boolean {
-    this.#remembered.forget();
+  async remove(id: string): Promise<boolean> {
     return this.#database.together(() => {
       this.#database.run("DELETE FROM budget_shares WHERE budget = ?", id);
       this.#database.run("DELETE FROM budget_raises WHERE budget = ?", id);

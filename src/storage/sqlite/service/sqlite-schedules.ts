@@ -77,7 +77,7 @@ export class SqliteSchedules implements Schedules {
 
   async add(schedule: StoredSchedule): Promise<boolean> {
     const isNew = this.#schedules.insert(schedule, "ON CONFLICT DO NOTHING");
-    this.#tell();
+    this.tell();
     return isNew;
   }
 
@@ -97,7 +97,7 @@ export class SqliteSchedules implements Schedules {
       this.#insertSlots(id, slots);
       return true;
     });
-    this.#tell();
+    this.tell();
     return hasChanged;
   }
 
@@ -106,7 +106,7 @@ export class SqliteSchedules implements Schedules {
       this.#database.run("DELETE FROM schedule_slots WHERE schedule_id = ?", id);
       return this.#database.run("DELETE FROM schedules WHERE id = ?", id) === 1;
     });
-    this.#tell();
+    this.tell();
     return wasThere;
   }
 
@@ -175,6 +175,11 @@ export class SqliteSchedules implements Schedules {
     return () => this.#watchers.delete(changed);
   }
 
+  /** For who has changed schedules by another connection. */
+  tell(): void {
+    for (const changed of this.#watchers) changed();
+  }
+
   hasChangedElsewhere(): boolean {
     const version = this.#database.readVersion();
     const hasChanged = version !== this.#seenVersion;
@@ -189,10 +194,6 @@ export class SqliteSchedules implements Schedules {
       if (outcome.state === "started") this.#schedules.update({ lastRunId: outcome.runId }, "id = ?", scheduleId);
     }
     this.#database.run(REMOVE_OLD_SLOTS, scheduleId, KEPT_SLOTS);
-  }
-
-  #tell(): void {
-    for (const changed of this.#watchers) changed();
   }
 }
 

@@ -41,7 +41,6 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
   async save(definition: NewDefinition): Promise<{ readonly stored: StoredDefinition; readonly isNew: boolean }> {
     const { name, text, startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
     const owner = ownerOf(definition);
-    this.#remembered.forget();
     // Another process may save the same name meanwhile: inside the transaction the newest version stays the newest.
     return this.#database.together(() => {
       const newest = this.#newest(owner, name);
@@ -89,7 +88,6 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
     startsBy,
     ...key
   }: DefinitionKey & { readonly version: number; readonly startsBy: StartsBy }): Promise<void> {
-    this.#remembered.forget();
     this.#definitions.update({ startsBy }, IS_VERSION, ownerOf(key), key.name, version);
   }
 
@@ -98,7 +96,6 @@ export class SqliteWorkflowDefinitions implements WorkflowDefinitions {
   }
 
   async remove(key: DefinitionKey): Promise<boolean> {
-    this.#remembered.forget();
     return this.#database.run(`DELETE FROM workflow_definitions ${OF_NAME}`, ownerOf(key), key.name) > 0;
   }
 

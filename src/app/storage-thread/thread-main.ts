@@ -1,0 +1,34 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { makeJsonExact } from "../../core/exact-json.ts";
+import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
+import { once } from "../once.ts";
+import { openServiceRecords } from "../open-service-records.ts";
+import { type ThreadCall, type ThreadFiles, type ThreadReply, toSentError } from "./messages.ts";
+
+/** Writes what `storage-thread.ts` is asked to write. Each file is opened when it is first written. */
+const { journal: journalPath, service: servicePath, durability } = workerData as ThreadFiles;
+const journal = once(async () => openSqliteJournal({ path: journalPath, durability }));
+const records = once(async () => openServiceRecords({ path: servicePath, durability }));
+
+async function perform({ id, of, method, parameters }: ThreadCall): Promise<ThreadReply> {
+  try {
+    const target: object = of === "journal" ? await journal() : (await records())[of];
+    const write: unknown = Reflect.get(target, method, target);
+    if (typeof write !== "function") throw new Error(`${of}.${method} is no call.`);
+    return { id, value: await Reflect.apply(write, target, parameters) };
+  } catch (error) {
+    return { id, failure: toSentError(error) };
+  }
+}
+
+async function close(): Promise<void> {
+  await journal.close((open) => open.close());
+  await records.close((open) => open.close());
+  parentPort?.close();
+}
+
+makeJsonExact();
+parentPort?.on("message", (call: ThreadCall | "close") => {
+  if (call === "close") void close();
+  else void perform(call).then((reply) => parentPort?.postMessage(reply));
+});
