@@ -122,6 +122,7 @@ class App implements OpenApplication {
       work: this.#work,
       tools: this.#tools,
       capacity: this.capacity,
+      thread: () => this.#parts.thread,
     });
     this.findExecutor = createFindExecutor({
       config,

@@ -9,8 +9,8 @@ import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempote
 import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
 import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
 import { waitOutLocks } from "../storage/sqlite/wait-out-locks.ts";
-import { RECORD_WRITES } from "./storage-thread/messages.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
+import { writeThere } from "./storage-thread/write-there.ts";
 
 /**
  * `thread` is asked at each write: it does them from the moment on that there is one. Throws `JOURNAL_IO`, `JOURNAL_FULL`,
@@ -39,28 +39,4 @@ export function openServiceRecords(
     schedules: open("schedules", schedules, () => schedules.tell()),
     close: () => database.close(),
   };
-}
-
-interface WrittenThere<Name extends keyof ServiceRecords> {
-  readonly name: Name;
-  readonly records: ServiceRecords[Name];
-  thread(): StorageThread | undefined;
-  /** What is remembered here is old. */
-  written(): void;
-}
-
-/** The same records, whose writing calls are made on the thread. */
-function writeThere<Name extends keyof ServiceRecords>(parts: WrittenThere<Name>): ServiceRecords[Name] {
-  const { name, records, thread, written } = parts;
-  const writes: ReadonlySet<PropertyKey> = new Set(RECORD_WRITES[name]);
-  return new Proxy(records, {
-    get(target, method) {
-      const call: unknown = Reflect.get(target, method, target);
-      if (typeof call !== "function") return call;
-      return (...parameters: unknown[]): unknown => {
-        const there = writes.has(method) ? thread()?.write(name, String(method), parameters) : undefined;
-        return there === undefined ? Reflect.apply(call, target, parameters) : there.finally(written);
-      };
-    },
-  });
 }

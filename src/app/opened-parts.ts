@@ -18,10 +18,11 @@ interface OpenedPartsOptions {
 export class OpenedParts {
   readonly #dataDir: string;
   readonly #options: OpenedPartsOptions;
+  /** Writes everything, if there is one. */
+  thread: StorageThread | undefined;
   #reading: Promise<Journal> | undefined;
   #owned: Journal | undefined;
   #service: Promise<OpenServiceRecords> | undefined;
-  #thread: StorageThread | undefined;
 
   constructor(dataDir: string, options: OpenedPartsOptions) {
     this.#dataDir = dataDir;
@@ -51,9 +52,14 @@ export class OpenedParts {
   async writeInThread(): Promise<StorageThread> {
     const { StorageThread } = await import("./storage-thread/storage-thread.ts");
     const { durability } = this.#options;
-    const [journal, service] = [join(this.#dataDir, "pawl.db"), join(this.#dataDir, "service.db")];
-    this.#thread ??= new StorageThread({ journal, service, durability });
-    return this.#thread;
+    const fileOf = (name: string) => join(this.#dataDir, name);
+    this.thread ??= new StorageThread({
+      journal: fileOf("pawl.db"),
+      service: fileOf("service.db"),
+      conversations: fileOf("conversations.db"),
+      durability,
+    });
+    return this.thread;
   }
 
   readonly blobs = once(async (): Promise<Blobs> => {
@@ -90,7 +96,7 @@ export class OpenedParts {
     const { durability, makesNothing } = this.#options;
     const path = join(this.#dataDir, "service.db");
     const shown = makesNothing === true && !existsSync(path) ? ":memory:" : path;
-    return openServiceRecords({ path: shown, durability }, () => this.#thread);
+    return openServiceRecords({ path: shown, durability }, () => this.thread);
   }
 
   async #closeReading(): Promise<void> {

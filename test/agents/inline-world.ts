@@ -46,7 +46,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   const provider = (kind: ProviderKind) => ({ kind, base_url: server.url, api_key: KEY });
   const wanted: ToolboxRequest[] = [];
   const folder = mkdtempSync(join(tmpdir(), "pawl-agents-"));
-  const conversations = new SqliteConversations({ path: join(folder, "conversations.db"), mask: (text) => text });
+  const conversations = new SqliteConversations(join(folder, "conversations.db"));
   onTestFinished(async () => {
     await conversations.close();
     rmSync(folder, { recursive: true });

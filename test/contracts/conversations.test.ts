@@ -7,7 +7,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 const ALL = { exchanges: 10, chars: 1_000 };
 
 function open(path: string): SqliteConversations {
-  const conversations = new SqliteConversations({ path, mask: (text) => text });
+  const conversations = new SqliteConversations(path);
   onTestFinished(() => conversations.close());
   return conversations;
 }

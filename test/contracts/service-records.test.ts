@@ -50,7 +50,7 @@ test("what every request asks for is read again as soon as somebody has changed 
   expect(await seen()).toEqual([false, undefined]);
 });
 
-test("of a budget every process reads the same, what ended runs have used included, and each is added once", () => {
+test("of a budget every process reads the same, what ended runs have used included, and each is added once", async () => {
   const path = join(temporaryFolder(), "service.db");
   const [one, other] = [open(path).budgets, open(path).budgets];
   const budget: Budget = {
@@ -64,8 +64,8 @@ test("of a budget every process reads the same, what ended runs have used includ
     createdAt: 1,
     updatedAt: 1,
   };
-  expect(one.put(budget)).toEqual(budget);
-  expect(other.put({ ...budget, limits: { tries: 1 }, createdAt: 2, updatedAt: 2 })).toMatchObject({
+  expect(await one.put(budget)).toEqual(budget);
+  expect(await other.put({ ...budget, limits: { tries: 1 }, createdAt: 2, updatedAt: 2 })).toMatchObject({
     limits: { tries: 1 },
     createdAt: 1,
     updatedAt: 2,
@@ -78,21 +78,21 @@ test("of a budget every process reads the same, what ended runs have used includ
     day: "2026-01-01",
     use: { cost, tokens: 2, tries: 1, duration: 3, unpriced: cost === 4 },
   });
-  one.note("r", [share(3)], 5);
-  one.note("r", [share(4)], 6);
-  other.note("s", [share(1)], 2);
+  await one.note("r", [share(3)], 5);
+  await one.note("r", [share(4)], 6);
+  await other.note("s", [share(1)], 2);
   expect(other.open()).toEqual([
     { run: "r", upToSeq: 6, budgets: ["b"] },
     { run: "s", upToSeq: 2, budgets: ["b"] },
   ]);
-  one.close("r", [share(4)]);
-  other.close("r", [share(4)]);
-  one.raise("q", { budget: "b", day: "2026-01-01", by: { tries: 2 } });
-  other.raise("q", { budget: "b", day: "2026-01-01", by: { tries: 2 } });
+  await one.close("r", [share(4)]);
+  await other.close("r", [share(4)]);
+  await one.raise("q", { budget: "b", day: "2026-01-01", by: { tries: 2 } });
+  await other.raise("q", { budget: "b", day: "2026-01-01", by: { tries: 2 } });
   const use = { cost: 5, tokens: 4, tries: 2, duration: 6, unpriced: true };
   expect(other.sum("b", "2026-01-01")).toMatchObject({ use, raised: { tries: 2 } });
   expect(one.sum("b", "2026-01-02")).toMatchObject({ use: { cost: 0, unpriced: false } });
-  expect([one.remove("b"), other.remove("b")]).toEqual([true, false]);
+  expect([await one.remove("b"), await other.remove("b")]).toEqual([true, false]);
   expect(other.open()).toEqual([]);
 });
 

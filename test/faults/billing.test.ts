@@ -45,7 +45,7 @@ function planOf(prompt: string): AgentPlan {
 async function play(schedule: Schedule, more: Partial<BillingOptions> = {}) {
   const { seed, messages, maxConcurrent, runs, limitMicro, isShared, deaths, breaks } = schedule;
   const service = isShared ? openServiceRecords({ path: ":memory:", durability: "process" }) : undefined;
-  service?.budgets.put({
+  await service?.budgets.put({
     id: "all",
     per: "total",
     limits: { cost: limitMicro },

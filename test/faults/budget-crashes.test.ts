@@ -72,7 +72,7 @@ async function answer(world: World, runId: string): Promise<void> {
 async function liveAndGoOn(diesAt: number) {
   const service = openServiceRecords({ path: ":memory:", durability: "process" });
   onTestFinished(() => service.close());
-  service.budgets.put(BUDGET);
+  await service.budgets.put(BUDGET);
   const life = new Life(diesAt);
   const journal = new MemoryJournal();
   const mortal = journalWith(journal, (entries, append) => (life.next() ? append(entries) : new Promise(() => {})));

@@ -5,10 +5,12 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
+import type { Conversations } from "../../ports/conversations.ts";
 import type { Executor } from "../../ports/executor.ts";
 import { INCOMING } from "../../storage/storage-path.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
+import type { StorageThread } from "../storage-thread/storage-thread.ts";
 import { type CodeAndModels, modelKeysOf } from "./code-and-models.ts";
 import type { Tools } from "./tools.ts";
 
@@ -19,6 +21,8 @@ interface AgentsOptions {
   readonly work: Pick<CodeAndModels, "models" | "strictSandbox" | "limits">;
   readonly tools: Pick<Tools, "toolbox">;
   readonly capacity: CapacityPools;
+  /** Writes what was said, if there is one. */
+  thread(): StorageThread | undefined;
 }
 
 export type Agents = ReturnType<typeof composeAgents>;
@@ -28,14 +32,19 @@ const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SCRIPTS = 50;
 
 /** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
-export function composeAgents({ config, dataDir, mask, work, tools, capacity }: AgentsOptions) {
+export function composeAgents({ config, dataDir, mask, work, tools, capacity, thread }: AgentsOptions) {
   const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
-    const [{ SqliteConversations }, { waitOutLocks }] = await Promise.all([
+    const [{ SqliteConversations }, { writeThere }, { waitOutLocks }] = await Promise.all([
       import("../../storage/sqlite/service/sqlite-conversations.ts"),
+      import("../storage-thread/write-there.ts"),
       import("../../storage/sqlite/wait-out-locks.ts"),
     ]);
-    return waitOutLocks(new SqliteConversations({ path: join(dataDir, "conversations.db"), mask }));
+    const records = new SqliteConversations(join(dataDir, "conversations.db"));
+    const opened = waitOutLocks(writeThere({ name: "conversations", records, thread }));
+    const append: Conversations["append"] = (session, { user, agent: said, ...rest }) =>
+      opened.append(session, { ...rest, user: mask(user), agent: mask(said) });
+    return { read: opened.read, append, close: opened.close };
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {

@@ -2,20 +2,22 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { ServiceRecords } from "../../operations/application/service-records.ts";
+import type { Conversations } from "../../ports/conversations.ts";
 import type { Journal } from "../../ports/journal.ts";
 
 /** What a thread is started with. */
 export interface ThreadFiles {
-  /** The journal's file, and that of the service's records. */
+  /** The journal's file, that of the service's records, and that of conversations with agents. */
   readonly journal: string;
   readonly service: string;
+  readonly conversations: string;
   readonly durability: "power" | "process";
 }
 
 /** A call that writes, answered in any order. */
 export interface ThreadCall {
   readonly id: number;
-  readonly of: "journal" | keyof ServiceRecords;
+  readonly of: "journal" | keyof ThreadRecords;
   readonly method: string;
   readonly parameters: readonly unknown[];
 }
@@ -24,7 +26,11 @@ export type ThreadReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: SentError };
 
-type Writes = { readonly [Name in keyof ServiceRecords]: readonly (keyof ServiceRecords[Name])[] };
+export interface ThreadRecords extends ServiceRecords {
+  readonly conversations: Conversations;
+}
+
+type Writes = { readonly [Name in keyof ThreadRecords]: readonly (keyof ThreadRecords[Name])[] };
 
 /** The calls of records that write. All others only read, which waits for no disk and no lock of a writer. */
 export const RECORD_WRITES: Writes = {
@@ -34,7 +40,8 @@ export const RECORD_WRITES: Writes = {
   deadLetters: ["close", "confirm", "reopen", "forget"],
   deliveries: ["add", "record", "skip", "sendAgain", "forgetEndedBefore"],
   schedules: ["add", "edit", "remove", "claim", "addSlots", "settle", "finish"],
-  budgets: ["put", "remove"],
+  budgets: ["put", "remove", "raise", "note", "close"],
+  conversations: ["append"],
 };
 
 export const JOURNAL_WRITES = ["append", "finishOutbox", "deleteRun"] as const satisfies readonly (keyof Journal)[];

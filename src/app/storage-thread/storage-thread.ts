@@ -1,9 +1,15 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { ServiceRecords } from "../../operations/application/service-records.ts";
 import type { Journal } from "../../ports/journal.ts";
-import { JOURNAL_WRITES, type ThreadCall, type ThreadFiles, type ThreadReply, toError } from "./messages.ts";
+import {
+  JOURNAL_WRITES,
+  type ThreadCall,
+  type ThreadFiles,
+  type ThreadRecords,
+  type ThreadReply,
+  toError,
+} from "./messages.ts";
 
 const isSource = import.meta.url.endsWith(".ts");
 const MAIN = new URL(isSource ? "./thread-main.ts" : "./thread-main.js", import.meta.url);
@@ -51,7 +57,7 @@ export class StorageThread {
   }
 
   /** Has a call of records done there. Undefined: the thread has ended, as it does before its process. */
-  write(of: keyof ServiceRecords, method: string, parameters: readonly unknown[]): Promise<unknown> | undefined {
+  write(of: keyof ThreadRecords, method: string, parameters: readonly unknown[]): Promise<unknown> | undefined {
     return this.#isClosing ? undefined : this.#call(of, method, parameters);
   }
 

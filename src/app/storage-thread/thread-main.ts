@@ -1,18 +1,27 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { makeJsonExact } from "../../core/exact-json.ts";
+import { SqliteConversations } from "../../storage/sqlite/service/sqlite-conversations.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
+import { waitOutLocks } from "../../storage/sqlite/wait-out-locks.ts";
 import { once } from "../once.ts";
 import { openServiceRecords } from "../open-service-records.ts";
 import { type ThreadCall, type ThreadFiles, type ThreadReply, toSentError } from "./messages.ts";
 
 /** Writes what `storage-thread.ts` is asked to write. Each file is opened when it is first written. */
-const { journal: journalPath, service: servicePath, durability } = workerData as ThreadFiles;
-const journal = once(async () => openSqliteJournal({ path: journalPath, durability }));
-const records = once(async () => openServiceRecords({ path: servicePath, durability }));
+const files = workerData as ThreadFiles;
+const { durability } = files;
+const journal = once(async () => openSqliteJournal({ path: files.journal, durability }));
+const records = once(async () => openServiceRecords({ path: files.service, durability }));
+const conversations = once(async () => waitOutLocks(new SqliteConversations(files.conversations)));
+
+function targetOf(of: ThreadCall["of"]): Promise<object> {
+  if (of === "journal") return journal();
+  return of === "conversations" ? conversations() : records().then((opened) => opened[of]);
+}
 
 async function perform({ id, of, method, parameters }: ThreadCall): Promise<ThreadReply> {
   try {
-    const target: object = of === "journal" ? await journal() : (await records())[of];
+    const target = await targetOf(of);
     const write: unknown = Reflect.get(target, method, target);
     if (typeof write !== "function") throw new Error(`${of}.${method} is no call.`);
     return { id, value: await Reflect.apply(write, target, parameters) };
@@ -24,6 +33,7 @@ async function perform({ id, of, method, parameters }: ThreadCall): Promise<Thre
 async function close(): Promise<void> {
   await journal.close((open) => open.close());
   await records.close((open) => open.close());
+  await conversations.close((open) => open.close());
   parentPort?.close();
 }
 

@@ -165,7 +165,8 @@ export class LocalHost implements RunHost {
     const at = clock.now();
     const runId = start.runId ?? newRunId(at);
     const { tenantId, options = {} } = start;
-    const bound = ledger.bind({ runId, workflow: graph.graph.name, tenantId });
+    const binding = ledger.bind({ runId, workflow: graph.graph.name, tenantId });
+    const bound = binding instanceof Promise ? await binding : binding;
     const about = toNewRun(start, { runId, at, pinned });
     const row = { status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0 } as const;
     const run = this.#runs.add({ no, about, isNew: true, state: newRunState(graph), options, row, reusable });
@@ -282,7 +283,7 @@ export class LocalHost implements RunHost {
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {
-    const { queue, blobs } = this.#parts;
+    const { queue, blobs, ledger } = this.#parts;
     if (hold !== undefined) await this.#hold(hold);
     this.#isParking = true;
     this.#wakeUps.stop();
@@ -292,6 +293,7 @@ export class LocalHost implements RunHost {
     blobs.giveUpRetries();
     await this.#tasks.parkAll(force);
     await queue.drained();
+    await ledger.written();
     await this.#outbox.close();
     this.#watchers.tellAll({ type: "parked" });
     queue.close();

@@ -41,7 +41,7 @@ export interface OpenShares {
 
 /**
  * Budgets that runs share, and their use. Any process may set budgets; only the owner of the data writes shares.
- * What the owner does is synchronous, so that nothing comes between reading what is left and reserving it. Durable on return.
+ * Reads are synchronous, so that nothing comes between reading what is left and reserving it. Writes are durable when they resolve.
  */
 export interface Budgets {
   /** Adds a budget, or changes the one with this id. */
@@ -55,11 +55,12 @@ export interface Budgets {
   /** The use of all runs, and what people have added to the limits. */
   sum(budget: string, day: string): { readonly use: BudgetUse; readonly raised: Amounts };
   /** Adds to the limits, once for each id. */
-  raise(id: string, raise: { readonly budget: string; readonly day: string; readonly by: Amounts }): void;
+  raise(id: string, raise: { readonly budget: string; readonly day: string; readonly by: Amounts }): Promise<void>;
+  hasRaised(id: string): boolean;
   /** The shares of a run as they are now. */
-  note(run: string, shares: readonly RunShare[], upToSeq: number): void;
+  note(run: string, shares: readonly RunShare[], upToSeq: number): Promise<void>;
   sharesOf(run: string): readonly RunShare[];
   /** The run has ended: from now on its shares are only part of the sums. */
-  close(run: string, shares: readonly RunShare[]): void;
+  close(run: string, shares: readonly RunShare[]): Promise<void>;
   open(): readonly OpenShares[];
 }

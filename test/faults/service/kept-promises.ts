@@ -58,15 +58,19 @@ export async function expectBudget(
   server: KilledServer,
   { accepted, about }: { readonly accepted: readonly AcceptedRun[]; readonly about: string },
 ): Promise<void> {
-  const { items } = (await server.get("/budgets")) as { items: { uses: { of: string; used: number }[] }[] };
-  const used = items[0]?.uses.find(({ of }) => of === "steps")?.used ?? 0;
   let tries = 0;
   for (const { runId, workflow } of accepted) {
     if (workflow !== "short") continue;
     const events = (await server.get(`/runs/${runId}/events?limit=1000`)) as { items: { event: Event }[] };
     tries += events.items.filter(({ event }) => endsTry(event)).length;
   }
-  expect({ about, used }).toEqual({ about, used: tries });
+  // What an ended run has used is in the records a moment after its end.
+  await expect.poll(async () => ({ about, used: await readUsedSteps(server) })).toEqual({ about, used: tries });
+}
+
+async function readUsedSteps(server: KilledServer): Promise<number | undefined> {
+  const { items } = (await server.get("/budgets")) as { items: { uses: { of: string; used: number }[] }[] };
+  return items[0]?.uses.find(({ of }) => of === "steps")?.used;
 }
 
 function endsTry(event: Event): boolean {

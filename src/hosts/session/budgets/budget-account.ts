@@ -27,14 +27,14 @@ export class SharedAccount implements BudgetAccount {
   readonly day: string;
   readonly reserved = new Map<object, Amounts>();
   budget: Budget;
-  raised: Amounts;
   used: BudgetUse;
+  #raised: Amounts;
 
   constructor(budget: Budget, day: string, { use, raised }: { readonly use: BudgetUse; readonly raised: Amounts }) {
     this.budget = budget;
     this.day = day;
     this.used = use;
-    this.raised = raised;
+    this.#raised = raised;
   }
 
   get id(): string {
@@ -54,11 +54,15 @@ export class SharedAccount implements BudgetAccount {
   }
 
   get limits(): Amounts {
-    return addAmounts(this.budget.limits, this.raised);
+    return addAmounts(this.budget.limits, this.#raised);
   }
 
   add(use: BudgetUse): void {
     this.used = addUse(this.used, use);
+  }
+
+  raise(by: Amounts): void {
+    this.#raised = Object.fromEntries(AMOUNTS.map((of) => [of, (this.#raised[of] ?? 0) + (by[of] ?? 0)]));
   }
 }
 

@@ -1,5 +1,4 @@
 import { AMOUNTS, isNear } from "../../../core/amounts.ts";
-import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
 import type { Amounts, CostReserved, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
 import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
@@ -50,6 +49,9 @@ export class BudgetLedger {
   readonly #seen = new PeakUse();
   /** By step, the attempt that is to show what one costs. */
   readonly #probes = new Map<string, Applicant>();
+  readonly #raised = new Set<string>();
+  /** Writes of the records, one after the other: what a run notes last is what stays. */
+  #writing: Promise<void> = Promise.resolve();
   records: Budgets | undefined;
   /** Called when attempts that wait may begin. */
   hasRoom: () => void = () => {};
@@ -65,10 +67,11 @@ export class BudgetLedger {
     readonly runId: string;
     readonly workflow: string;
     readonly tenantId: string | undefined;
-  }): readonly Bound[] {
-    const budgets = this.records?.applying(run) ?? [];
-    if (budgets.length > 0) this.records?.note(run.runId, toRunShares(new UseTracker(), budgets, this.#today()), 0);
-    return budgets;
+  }): readonly Bound[] | Promise<readonly Bound[]> {
+    const { records } = this;
+    const budgets = records?.applying(run) ?? [];
+    if (records === undefined || budgets.length === 0) return budgets;
+    return records.note(run.runId, toRunShares(new UseTracker(), budgets, this.#today()), 0).then(() => budgets);
   }
 
   /** The budgets of a run that has begun. */
@@ -223,11 +226,16 @@ export class BudgetLedger {
     return isBudgetAsked(run.state);
   }
 
-  /** A person adds to a shared budget. */
-  raise(id: string, { budget, by }: { readonly budget: string; readonly by: Amounts }): void {
-    const found = this.records?.find(budget);
-    if (found === undefined) return;
-    this.records?.raise(id, { budget, day: dayOf(found.per, this.#today()), by });
+  /**
+   * A person adds to a shared budget, once for each id. The answer that allows it is committed after this was written: a
+   * death in between loses both.
+   */
+  raise(id: string, { account, by }: { readonly account: SharedAccount; readonly by: Amounts }): void {
+    const { records } = this;
+    if (records === undefined || this.#raised.has(id) || records.hasRaised(id)) return;
+    this.#raised.add(id);
+    account.raise(by);
+    this.#write(() => records.raise(id, { budget: account.id, day: account.day, by }));
   }
 
   /** The account that a question was about. */
@@ -244,28 +252,30 @@ export class BudgetLedger {
     const { seq } = run.state;
     if (payer.notedSeq === seq || (!isUrgent && this.#clock.now() - payer.notedAt < NOTE_EVERY_MS)) return;
     payer.notedAt = this.#clock.now();
-    this.#tryTo(() => {
-      this.records?.note(run.runId, this.#sharesOf(payer), seq);
+    const shares = this.#sharesOf(payer);
+    this.#write(async () => {
+      await this.records?.note(run.runId, shares, seq);
       payer.notedSeq = seq;
     });
   }
 
+  /** Resolves when everything is written that was to be written so far, or has failed. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
   /** A failing write harms no run: the journals have it all, and the next start counts again. */
-  #tryTo(write: () => void): void {
-    try {
-      write();
-    } catch (error) {
-      if (!isStorageFailure(error)) throw error;
-      this.#failed(error);
-    }
+  #write(write: () => Promise<void>): void {
+    this.#writing = this.#writing.then(write).catch((error: unknown) => this.#failed(error));
   }
 
   /** The run has ended, durably. */
   end(run: LiveRun): void {
     const payer = this.#payers.get(run);
-    if (payer !== undefined && payer.budgets.length > 0)
-      this.#tryTo(() => this.records?.close(run.runId, this.#sharesOf(payer)));
     this.#payers.delete(run);
+    if (payer === undefined || payer.budgets.length === 0) return;
+    const shares = this.#sharesOf(payer);
+    this.#write(async () => this.records?.close(run.runId, shares));
   }
 
   /** The run leaves memory. */
@@ -287,13 +297,12 @@ export class BudgetLedger {
     return own === undefined ? shared : [own, ...shared];
   }
 
-  /** Another process may have changed the limits. */
+  /** Another process may have changed the budget. */
   #refreshed(bound: Bound): SharedAccount | undefined {
     const account = this.#accountOf(bound, this.#today());
     const budget = this.#find(bound);
     if (account === undefined || budget === undefined) return undefined;
     account.budget = budget;
-    account.raised = this.records?.sum(bound.id, account.day).raised ?? {};
     return account;
   }
 

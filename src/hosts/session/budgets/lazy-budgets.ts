@@ -49,15 +49,15 @@ async function reconcileBudgets(budgets: Budgets, journal: Journal, graphs: Map<
   for (const { run, upToSeq, budgets: bound } of budgets.open()) {
     const record = await journal.findRun(run);
     // Its first commit never came.
-    if (record === undefined || record === "ambiguous") budgets.close(run, []);
+    if (record === undefined || record === "ambiguous") await budgets.close(run, []);
     else if (record.completedAt !== undefined || record.lastSeq !== upToSeq) {
       const tracker = new UseTracker();
       const { state } = await rebuildRun(journal, record, graphs, (at, event) => tracker.observe(at, event));
       tracker.assume(state);
       const known = bound.flatMap((id) => budgets.find(id) ?? []);
       const shares = toRunShares(tracker, known, toIsoDay(record.createdAt));
-      if (record.completedAt === undefined) budgets.note(run, shares, record.lastSeq);
-      else budgets.close(run, shares);
+      if (record.completedAt === undefined) await budgets.note(run, shares, record.lastSeq);
+      else await budgets.close(run, shares);
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Instance } from "../../../core/history/run-state.ts";
 import { isBudgetKey } from "../../../core/interpreter/budget/budget-question.ts";
 import type { Json } from "../../../core/json.ts";
 import type { LiveRun } from "../live-run.ts";
-import { findUnraised } from "./budget-account.ts";
+import { findUnraised, SharedAccount } from "./budget-account.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
 import { readRaise, usualRaise } from "./explain-account.ts";
 
@@ -29,5 +29,5 @@ export function raiseLimit(run: LiveRun, ledger: BudgetLedger, { instance, key, 
   const by = wanted ?? usualRaise(account, unraised);
   const id = `${run.runId} ${instance.path} ${instance.askedSeq}`;
   if (budget === "run") run.apply({ type: "limitRaised", at, id, by });
-  else ledger.raise(id, { budget, by });
+  else if (account instanceof SharedAccount) ledger.raise(id, { account, by });
 }

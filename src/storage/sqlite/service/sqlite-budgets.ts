@@ -94,15 +94,19 @@ export class SqliteBudgets implements Budgets {
     return { use: toUse(use), raised: this.#database.get<Required<Amounts>>(raises, budget, day) ?? {} };
   }
 
-  raise(
+  async raise(
     id: string,
     { budget, day, by }: { readonly budget: string; readonly day: string; readonly by: Amounts },
-  ): void {
+  ): Promise<void> {
     const text = "INSERT INTO budget_raises VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
     this.#database.run(text, id, budget, day, ...AMOUNTS.map((of) => by[of] ?? 0));
   }
 
-  note(run: string, shares: readonly RunShare[], upToSeq: number): void {
+  hasRaised(id: string): boolean {
+    return this.#database.get("SELECT 1 FROM budget_raises WHERE id = ?", id) !== undefined;
+  }
+
+  async note(run: string, shares: readonly RunShare[], upToSeq: number): Promise<void> {
     this.#database.together(() => {
       for (const share of shares) this.#database.run(REPLACE_SHARE, ...columnsOf(run, share), upToSeq);
     });
@@ -114,7 +118,7 @@ export class SqliteBudgets implements Budgets {
       .map((row) => ({ budget: row.budget, day: row.day, use: toUse(row) }));
   }
 
-  close(run: string, shares: readonly RunShare[]): void {
+  async close(run: string, shares: readonly RunShare[]): Promise<void> {
     this.#database.together(() => {
       // No row: the run was closed before, and its shares are part of the sums.
       if (this.#database.run("DELETE FROM budget_shares WHERE run = ?", run) === 0) return;

@@ -44,12 +44,10 @@ const PRUNE = `DELETE FROM exchanges WHERE tenant = ?1 AND agent = ?2 AND sessio
 /** Stores conversations in a file beside the journal, so that neither waits for the other. */
 export class SqliteConversations implements Conversations {
   readonly #database: ServiceDatabase;
-  readonly #mask: (text: string) => string;
 
-  /** Makes the file if it is missing. `mask` takes secrets out of stored texts. Throws as `ServiceDatabase` does. */
-  constructor({ path, mask }: { readonly path: string; mask(text: string): string }) {
+  /** Makes the file if it is missing. Throws as `ServiceDatabase` does. */
+  constructor(path: string) {
     this.#database = ServiceDatabase.open({ path, durability: "power" }, prepare);
-    this.#mask = mask;
   }
 
   async read(
@@ -69,7 +67,7 @@ export class SqliteConversations implements Conversations {
     { tenantId = "", agent, id }: Session,
     said: Exchange & { readonly key: string; readonly at: number },
   ): Promise<void> {
-    this.#database.run(INSERT, tenantId, agent, id, said.key, said.at, this.#mask(said.user), this.#mask(said.agent));
+    this.#database.run(INSERT, tenantId, agent, id, said.key, said.at, said.user, said.agent);
     this.#database.run(PRUNE, tenantId, agent, id, MAX_KEPT);
   }
 
