@@ -9,10 +9,14 @@ const ROWS_PER_RUN = 6;
 
 /** 1,000 runs of 4 steps, 100 in flight, against inserting as many event rows in commits of 1,000. */
 export async function benchManyRuns(rounds: number): Promise<Comparison[]> {
-  const bench = await openWorkbench();
+  return [await benchRuns(rounds, false), await benchRuns(rounds, true)];
+}
+
+async function benchRuns(rounds: number, inThread: boolean): Promise<Comparison> {
+  const bench = await openWorkbench({ inThread });
   const graph = sequence(4);
   const comparison = await compare({
-    name: "1,000 runs x 4 steps, 100 in flight",
+    name: `1,000 runs x 4 steps, 100 in flight${inThread ? ", written in a thread" : ""}`,
     floorName: "as many event rows in commits of 1,000",
     target: 4,
     rounds,
@@ -31,5 +35,5 @@ export async function benchManyRuns(rounds: number): Promise<Comparison[]> {
   });
   await bench.close();
   const stepsPerSecond = Math.round((RUNS * 4 * 1000) / comparison.oursMs);
-  return [{ ...comparison, note: `${stepsPerSecond.toLocaleString("en")} steps/s` }];
+  return { ...comparison, note: `${stepsPerSecond.toLocaleString("en")} steps/s` };
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StorageThread } from "../../src/app/storage-thread/storage-thread.ts";
 import type { Graph } from "../../src/core/graph/graph.ts";
 import type { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { Journal } from "../../src/ports/journal.ts";
@@ -18,9 +19,15 @@ export interface Workbench {
   close(): Promise<void>;
 }
 
-export async function openWorkbench(options: { outputBytes?: number } = {}): Promise<Workbench> {
+/** `inThread`: written as a server writes. */
+export async function openWorkbench(options: { outputBytes?: number; inThread?: boolean } = {}): Promise<Workbench> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-bench-"));
-  const journal = openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" });
+  const durability = "power";
+  const path = join(folder, "pawl.db");
+  const inner = openSqliteJournal({ path, durability });
+  const others = { service: join(folder, "service.db"), conversations: join(folder, "conversations.db") };
+  const thread = options.inThread === true ? new StorageThread({ journal: path, ...others, durability }) : undefined;
+  const journal = thread?.journal(inner) ?? inner;
   const raw = new RawSqlite(join(folder, "raw.db"));
   const host = openNoOpHost(journal, options.outputBytes);
   return {

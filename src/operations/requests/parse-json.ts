@@ -28,7 +28,7 @@ function parse(text: string, what: string): Json {
 }
 
 /** All others are far from it, and need not be looked at one by one. */
-const MAY_OVERFLOW = /\d[eE]\+?\d\d|\d{290}/;
+const MAY_OVERFLOW = /\d[eE]\+?\d\d|(?<!\d)\d{290}/;
 
 /** Written down again it would be `null`: what was sent and what is stored would differ. */
 function hasInfinity(value: Json): boolean {
