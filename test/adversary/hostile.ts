@@ -362,9 +362,10 @@ function nestedValue(depth: number): object {
   return value;
 }
 
-/** Every hostile text at its place, while somebody asks all the time whether the server lives. */
-export async function sendHostile(world: World, { every = 1 } = {}): Promise<Result> {
-  const all = everyPlace().filter((_, index) => index % every === 0);
+/** Every hostile text at its place, `times` over, while somebody asks all the time whether the server lives. */
+export async function sendHostile(world: World, { every = 1, times = 1 } = {}): Promise<Result> {
+  const some = everyPlace().filter((_, index) => index % every === 0);
+  const all = Array.from({ length: times }, () => some).flat();
   const violations: Violation[] = [];
   const watching = watchHealth(world);
   const pings = await watching.idle();

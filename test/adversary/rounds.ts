@@ -16,7 +16,7 @@ interface RoundOptions {
 export const PARTS = {
   definitions: (world: World, { isWhole }: RoundOptions) => attackWithDefinitions(world, { every: isWhole ? 1 : 5 }),
   foreign: (world: World) => reachForForeign(world),
-  hostile: (world: World, { isWhole }: RoundOptions) => sendHostile(world, { every: isWhole ? 1 : 4 }),
+  hostile: (world: World, { isWhole }: RoundOptions) => sendHostile(world, isWhole ? { times: 5 } : { every: 4 }),
   programs: (world: World) => runHostilePrograms(world),
   secrets: (world: World) => lookForSecrets(world),
   syncs: (world: World, { isWhole }: RoundOptions) => watchSyncs(world, { requests: isWhole ? 200 : 20 }),
