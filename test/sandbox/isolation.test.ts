@@ -205,7 +205,7 @@ describe("without bwrap", () => {
   test("`required` refuses to run anything", async () => {
     const { ending } = await sh("true", {}, createSandbox({ mode: "required", searchPath: tools() }));
 
-    expect(ending).toEqual({ type: "refused", reason: "bwrap is not installed" });
+    expect(ending).toMatchObject({ type: "refused", reason: "bwrap is not installed" });
   });
 
   test("`auto` runs a plain process and says so", async () => {
@@ -230,7 +230,10 @@ describe("without bwrap", () => {
     );
     const { ending } = await sh("true", {}, createSandbox({ mode: "required", searchPath: folder }));
 
-    expect(ending).toEqual({ type: "refused", reason: "bwrap: No permissions to create new namespace" });
+    expect(ending).toMatchObject({
+      type: "refused",
+      reason: expect.stringMatching(/^bwrap: No permissions to create new namespace: .*(kernel|container|AppArmor)/),
+    });
   });
 
   test("a machine without any of the tools still holds programs to time and output", async () => {

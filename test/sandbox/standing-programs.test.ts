@@ -96,6 +96,6 @@ test("where the sandbox is off there is nothing to start instead, and where ther
 
   expect(await createSandbox({ mode: "off" }).prepareStanding(spec)).toBeUndefined();
   expect(await createSandbox({ mode: "required", searchPath: "/nowhere" }).prepareStanding(spec)).toEqual({
-    refused: "bwrap is not installed",
+    refused: { reason: "bwrap is not installed", remedy: expect.stringContaining("apt install") },
   });
 });

@@ -6,8 +6,10 @@ import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
 import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
+import type { Refusal } from "../../executors/sandbox/explain-refusal.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
 import type { ConfinedProgram } from "../../executors/terminal/terminal-options.ts";
+import type { SandboxState } from "../../operations/application/application.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 
@@ -124,13 +126,14 @@ export function composeCodeAndModels({
 }
 
 /** Whether programs can be kept in a sandbox here, by running one. */
-async function checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }> {
+async function checkSandbox(): Promise<SandboxState> {
   const { createSandbox } = await import("../../executors/sandbox/create-sandbox.ts");
   const limits = { timeoutMs: 10_000, memoryBytes: 64 * 1024 * 1024, maxOutputBytes: 1_024, maxProcesses: 8 };
   const spec = { command: "true", args: [], limits };
   const { ending } = await createSandbox({ mode: "required" }).runSandboxed(spec, new AbortController().signal);
   if (ending.type === "exited") return { ok: ending.code === 0, detail: "bubblewrap confines what steps run" };
-  return { ok: false, detail: "reason" in ending ? ending.reason : `a program that does nothing was ${ending.type}` };
+  if (ending.type === "refused") return { ok: false, detail: ending.reason, remedy: ending.remedy };
+  return { ok: false, detail: `a program that does nothing was ${ending.type}` };
 }
 
 /** The server sees the system, our Node, and the folder of its definition without what may hold keys. */
@@ -160,7 +163,7 @@ async function confineServer(
     limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
   });
   if (prepared === undefined || !("refused" in prepared)) return prepared;
-  const message = `There is no sandbox for a server that a definition names (${prepared.refused}).`;
+  const message = `There is no sandbox for a server that a definition names (${toText(prepared.refused)}).`;
   throw new PawlError("SANDBOX_MISSING", { message });
 }
 
@@ -198,8 +201,13 @@ async function confineTerminal(
     limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
   });
   if (prepared !== undefined && !("refused" in prepared)) return prepared;
-  const reason = prepared === undefined ? "it is switched off by `code.sandbox`, or not installed" : prepared.refused;
+  const reason =
+    prepared === undefined ? "it is switched off by `code.sandbox`, or not installed" : toText(prepared.refused);
   throw new PawlError("SANDBOX_MISSING", { message: `There is no sandbox for the terminal (${reason}).` });
+}
+
+function toText({ reason, remedy }: Refusal): string {
+  return `${reason}. ${remedy}`;
 }
 
 /** Node starts as many before a server has done anything. */
@@ -226,7 +234,7 @@ async function runSandboxed(
     case "aborted":
       throw new PawlError("INTERRUPTED", { message: "The command was stopped." });
     case "refused":
-      throw new PawlError("SANDBOX_MISSING", { message: ending.reason });
+      throw new PawlError("SANDBOX_MISSING", { message: toText(ending) });
     case "notStarted":
       throw new PawlError("CODE_FAILED", { message: `The command could not be started: ${ending.reason}` });
     case "outOfMemory":

@@ -77,8 +77,9 @@ function explain(ending: SandboxResult["ending"], timeoutMs: number): string {
     case "outputTooLarge":
       return "[stopped: it printed more than it may]";
     case "notStarted":
-    case "refused":
       return `[not started: ${ending.reason}]`;
+    case "refused":
+      return `[not started: ${ending.reason}. ${ending.remedy}]`;
   }
 }
 

@@ -72,7 +72,10 @@ class EndedCall {
         return toFailed("CODE_FAILED", { message, retryable: true, effect: "none" });
       }
       case "refused":
-        return toRefused("SANDBOX_MISSING", `There is no sandbox to run ${script} in (${ending.reason}).`);
+        return toRefused(
+          "SANDBOX_MISSING",
+          `There is no sandbox to run ${script} in (${ending.reason}). ${ending.remedy}`,
+        );
     }
   }
 

@@ -1,3 +1,4 @@
+import { explainRefusal, type Refusal } from "./explain-refusal.ts";
 import type { Tools } from "./find-tools.ts";
 import type { SandboxMode, SandboxResult, SandboxSpec } from "./sandbox.ts";
 
@@ -19,7 +20,7 @@ export type Confinement =
 export type Found =
   | { readonly confinement: Confinement; readonly warning?: string }
   /** None that is good enough. */
-  | { readonly confinement: undefined; readonly reason: string; readonly warning?: string };
+  | { readonly confinement: undefined; readonly refusal: Refusal; readonly warning?: string };
 
 type Attempt = (confinement: Confinement, spec: SandboxSpec) => Promise<SandboxResult>;
 
@@ -32,15 +33,15 @@ const TRIAL: SandboxSpec = {
 /** The first way to hold programs that works on this machine: each is tried with a program that does nothing. */
 export async function chooseConfinement(mode: SandboxMode, tools: Tools, attempt: Attempt): Promise<Found> {
   if (mode === "off") return { confinement: await choosePlain(tools, attempt) };
-  const reasons: string[] = tools.bwrap === undefined ? ["bwrap is not installed"] : [];
+  const printed: string[] = [];
   for (const confinement of bwrapWays(tools)) {
-    const refusal = await tryOut(confinement, attempt);
-    if (refusal === undefined) return { confinement };
-    reasons.push(refusal);
+    const failure = await tryOut(confinement, attempt);
+    if (failure === undefined) return { confinement };
+    printed.push(failure);
   }
-  const reason = [...new Set(reasons)].join("; ");
-  if (mode === "required") return { confinement: undefined, reason };
-  return { confinement: await choosePlain(tools, attempt), warning: toWarning(reason) };
+  const refusal = explainRefusal([...new Set(printed)].join("; "));
+  if (mode === "required") return { confinement: undefined, refusal };
+  return { confinement: await choosePlain(tools, attempt), warning: toWarning(refusal) };
 }
 
 function bwrapWays({ bwrap, setpriv }: Tools): Confinement[] {
@@ -66,6 +67,6 @@ async function tryOut(confinement: Confinement, attempt: Attempt): Promise<strin
   return stderr.toString("utf8").trim() || `a trial ended as ${ending.type}`;
 }
 
-function toWarning(reason: string): string {
+function toWarning({ reason }: Refusal): string {
   return `There is no sandbox (${reason}): the program can read the files of this machine and use its network.`;
 }

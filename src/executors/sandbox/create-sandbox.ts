@@ -45,7 +45,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     async runSandboxed(spec, signal) {
       opened ??= openWorkshop(options);
       const { found, ready, ...parts } = await opened;
-      if (found.confinement === undefined) return toUnstarted({ type: "refused", reason: found.reason });
+      if (found.confinement === undefined) return toUnstarted({ type: "refused", ...found.refusal });
       if (signal.aborted) return toUnstarted({ type: "aborted" });
       const { confinement } = found;
       const isKept = spec.waitsForInput === true && confinement.kind === "bwrap";
@@ -58,7 +58,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     async prepareStanding(spec) {
       opened ??= openWorkshop(options);
       const { found, ...parts } = await opened;
-      if (found.confinement === undefined) return { refused: found.reason };
+      if (found.confinement === undefined) return { refused: found.refusal };
       return found.confinement.kind === "bwrap" ? prepareIn(parts, found.confinement, spec) : undefined;
     },
     close() {

@@ -1,4 +1,5 @@
 import type { Reach } from "../../ports/outbound.ts";
+import type { Refusal } from "./explain-refusal.ts";
 
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
@@ -8,7 +9,7 @@ export interface Sandbox {
    */
   runSandboxed(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
   /** For a program that runs for long. Undefined: the sandbox is off, or is not to be had and need not be. */
-  prepareStanding(spec: StandingSpec): Promise<StandingProgram | { readonly refused: string } | undefined>;
+  prepareStanding(spec: StandingSpec): Promise<StandingProgram | { readonly refused: Refusal } | undefined>;
   /** Ends the programs that wait for a call. */
   close(): void;
 }
@@ -96,7 +97,7 @@ export type ForcedEnding =
   /** The program itself has not run. */
   | { readonly type: "notStarted"; readonly reason: string }
   /** A sandbox is required and there is none. */
-  | { readonly type: "refused"; readonly reason: string };
+  | ({ readonly type: "refused" } & Refusal);
 
 export type OutputStream = "stdout" | "stderr" | "result";
 

@@ -95,7 +95,7 @@ export interface Application {
   /** What calls of a run wait for now, in the process that drives it. */
   capacityWaits(runId: string): Promise<readonly CapacityWait[]>;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
-  checkSandbox(): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  checkSandbox(): Promise<SandboxState>;
 }
 
 /** A data folder as a whole. */
@@ -195,6 +195,13 @@ export interface ServedRoute {
   readonly workflow: string;
   /** Relative to the application; of what was saved through the service that it was. */
   readonly file: string;
+}
+
+/** Whether programs can be confined here; if not, why, and what would help. */
+export interface SandboxState {
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly remedy?: string;
 }
 
 export interface Records {

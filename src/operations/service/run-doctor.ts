@@ -60,19 +60,14 @@ function checkConfiguration({ config }: Application): Check {
 async function checkSandbox(app: Application): Promise<Omit<Check, "name">> {
   const { sandbox: mode } = app.config.settings.code;
   if (mode === "off") return { state: "note", detail: "switched off by `code.sandbox`: scripts may do what you may" };
-  const { ok, detail } = await app.checkSandbox();
+  const { ok, detail, remedy = "See docs/code-steps.md." } = await app.checkSandbox();
   if (ok) return { state: "ok", detail };
   if (mode === "auto") {
     const plain = "scripts run as plain processes, which may do what you may (`code.sandbox: auto`)";
-    return { state: "note", detail: `${detail}; ${plain}`, remedy: toSandboxRemedy(detail) };
+    return { state: "note", detail: `${detail}; ${plain}`, remedy };
   }
-  const remedy = `${toSandboxRemedy(detail)} Or set \`code.sandbox: off\`, and scripts may do what you may.`;
-  return { state: "error", detail: `${detail}; steps that run code are refused`, remedy };
-}
-
-function toSandboxRemedy(reason: string): string {
-  if (/not installed/.test(reason)) return "Install bubblewrap 0.8 or newer: apt install bubblewrap.";
-  return "Allow bubblewrap to make namespaces; docs/code-steps.md says how, for containers too.";
+  const accept = "Or set `code.sandbox: off`, and scripts may do what you may.";
+  return { state: "error", detail: `${detail}; steps that run code are refused`, remedy: `${remedy} ${accept}` };
 }
 
 /** Whether `pawl serve` could listen where it is configured to. */
