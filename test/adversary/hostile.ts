@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Violation } from "./canaries.ts";
 import { inParallel, type Result } from "./parts.ts";
@@ -31,7 +32,7 @@ const LONG = 40;
 const MANY = 4;
 const LIMIT_MS = 2_000;
 /** Other work of this machine is in the way of every figure that is taken in passing. */
-const SLACK = 3;
+const slack = () => 3 * Math.max(1, Math.round((loadavg()[0] ?? 0) / availableParallelism()));
 
 const json = (value: unknown) => JSON.stringify(value);
 
@@ -379,7 +380,7 @@ export async function sendHostile(world: World, { every = 1, times = 1 } = {}): 
       const took = performance.now() - began;
       if (status === 0 || status >= 500)
         violations.push({ kind: "error", detail: `${name}: ${status} ${answer.slice(0, 200)}` });
-      if (took > LIMIT_MS * SLACK) violations.push({ kind: "slow", detail: `${name}: ${Math.round(took)} ms` });
+      if (took > LIMIT_MS * slack()) violations.push({ kind: "slow", detail: `${name}: ${Math.round(took)} ms` });
       if (expects !== undefined && !expects.test(answer))
         violations.push({ kind: "slow", detail: `${name}: ${status} ${answer.slice(0, 200)}` });
     },
@@ -388,7 +389,7 @@ export async function sendHostile(world: World, { every = 1, times = 1 } = {}): 
   const { p99, max, count } = watching.end();
   if (!world.isAlive) violations.push({ kind: "crash", detail: world.said.slice(-2_000) });
   // The figure of a quiet machine, and what this one has needed for nothing at all.
-  if (p99 > Math.max(50 * SLACK, 5 * pings))
+  if (p99 > Math.max(50 * slack(), 5 * pings))
     violations.push({ kind: "slow", detail: `/healthz took ${p99} ms at p99` });
   await world.kill();
   await world.start();
