@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { Json, JsonObject } from "../../src/core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import { needs } from "../support/needs.ts";
 import { type Called, callCode, createExecutor, makeApplication, outputOf } from "./application.ts";
@@ -86,6 +86,34 @@ test("a call that fails, and one that ends its process, are told as before", asy
     await setTimeout(400);
   }
 });
+
+// Node makes its streams before the call comes; the file descriptors must be as they were.
+test.each(["a.mjs", "a.ts"])(
+  "all that %s prints gets out, by a stream or a file descriptor, however much",
+  async (script) => {
+    const text = `
+import fs from "node:fs";
+export function check(lines) {
+  for (let line = 0; line < lines; line += 1) {
+    console.log("x".repeat(4000));
+    fs.writeSync(1, "y".repeat(4000) + "\\n");
+    fs.writeSync(2, "z".repeat(4000) + "\\n");
+  }
+  return lines;
+}
+`;
+    const folder = makeApplication({ [script]: text });
+    const call = open(folder, { language: "javascript", script, function: "check" });
+    for (let round = 0; round < 2; round += 1) {
+      const called = await call(200);
+      expect(outputOf(called)).toBe(200);
+      expect(called.log.filter((entry) => isJsonObject(entry) && String(entry["text"]).length === 4_000)).toHaveLength(
+        600,
+      );
+      await setTimeout(400);
+    }
+  },
+);
 
 function open(folder: string, input: JsonObject): (value: Json) => Promise<Called> {
   const sandbox = createSandbox({ mode: "required", ready: 4 });

@@ -6,7 +6,7 @@
 export const NODE_RUNNER = String.raw`
 "use strict"; {
 const fs = require("node:fs");
-const { builtinModules } = require("node:module");
+const { builtinModules, stripTypeScriptTypes } = require("node:module");
 const { pathToFileURL } = require("node:url");
 
 // Node makes these global for what is given on its command line; a script must not come to rely on that.
@@ -17,6 +17,16 @@ async function removeExtraGlobals() {
   for (const name of [...builtinModules, "exports", "require", "__filename", "__dirname"]) {
     if (!real.has(name)) delete globalThis[name];
   }
+}
+
+// Node loads these when they are first used. A process that stands ready has done so before its call comes.
+async function warmUp(script) {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise((written) => stream.write("", written));
+    // As if nobody had used it: a script that writes to the file descriptor itself finds a pipe that waits for its reader.
+    stream._handle?.setBlocking?.(true);
+  }
+  if (/\.[cm]?ts$/.test(script)) stripTypeScriptTypes?.("export const one = (given: unknown): number => 1;");
 }
 
 function send(text) {
@@ -84,6 +94,7 @@ async function run() {
   process.argv = [process.argv[0], script];
   process.on("uncaughtException", fail);
   await removeExtraGlobals();
+  await warmUp(script);
   Object.defineProperty(BigInt.prototype, "toJSON", {
     value() { return JSON.rawJSON(String(this)); },
     configurable: true,
