@@ -1,11 +1,18 @@
 import { z } from "zod";
 import { fromIsoTime } from "../core/iso-time.ts";
-import type { Json, JsonObject } from "../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 
 /** Any JSON value: what was parsed, or is about to be written, can be nothing else. */
 export const jsonSchema = z.unknown().meta({ description: "Any JSON value." }) as z.ZodType<Json, Json>;
 
-export const jsonObjectSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>;
+/** It looks at no member: `z.record` takes a quarter of a second for the 50,000 that a request may have. */
+export const jsonObjectSchema = z
+  .unknown()
+  .refine((value) => isJsonObject(value as Json), { error: "Invalid input: expected an object" })
+  .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} }) as z.ZodType<
+  JsonObject,
+  JsonObject
+>;
 
 /** An output of which the type says all: nobody but this program's own commands reads it. */
 export function typed<Output>() {
