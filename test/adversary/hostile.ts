@@ -1,5 +1,5 @@
-import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
+import { slack, watchHealth } from "../support/watch-health.ts";
 import type { Violation } from "./canaries.ts";
 import { inParallel, type Result } from "./parts.ts";
 import type { World } from "./world.ts";
@@ -31,8 +31,6 @@ const PATTERNS: readonly (readonly [string, string])[] = [
 const LONG = 40;
 const MANY = 4;
 const LIMIT_MS = 2_000;
-/** Other work of this machine is in the way of every figure that is taken in passing. */
-const slack = () => 3 * Math.max(1, Math.round((loadavg()[0] ?? 0) / availableParallelism()));
 
 const json = (value: unknown) => JSON.stringify(value);
 
@@ -368,8 +366,7 @@ export async function sendHostile(world: World, { every = 1, times = 1 } = {}): 
   const some = everyPlace().filter((_, index) => index % every === 0);
   const all = Array.from({ length: times }, () => some).flat();
   const violations: Violation[] = [];
-  const watching = watchHealth(world);
-  const pings = await watching.idle();
+  const health = await watchHealth(() => world.send("/healthz", { signal: AbortSignal.timeout(10_000) }));
   await inParallel(
     all,
     async ({ name, path, body, expects }) => {
@@ -386,49 +383,17 @@ export async function sendHostile(world: World, { every = 1, times = 1 } = {}): 
     },
     2,
   );
-  const { p99, max, count } = watching.end();
+  const { p99, max, count } = health.take();
+  health.end();
   if (!world.isAlive) violations.push({ kind: "crash", detail: world.said.slice(-2_000) });
-  // The figure of a quiet machine, and what this one has needed for nothing at all.
-  if (p99 > Math.max(50 * slack(), 5 * pings))
-    violations.push({ kind: "slow", detail: `/healthz took ${p99} ms at p99` });
+  if (p99 > health.limitMs()) violations.push({ kind: "slow", detail: `/healthz took ${p99} ms at p99` });
   await world.kill();
   await world.start();
   const ended = world.kill("SIGTERM");
   const code = await Promise.race([ended, wait(15_000, "hung" as const)]);
   if (code !== 0) violations.push({ kind: "crash", detail: `after a restart SIGTERM was answered with ${code}` });
   return {
-    told: `${all.length} hostile texts; /healthz ${count} times: p99 ${p99} ms, at most ${max} ms (idle p99 ${pings} ms)`,
+    told: `${all.length} hostile texts; /healthz ${count} times: p99 ${p99} ms, at most ${max} ms (idle p99 ${health.idleMs} ms)`,
     violations,
-  };
-}
-
-const PERIOD_MS = 10;
-const IDLE_PINGS = 50;
-
-function watchHealth(world: World) {
-  const times: number[] = [];
-  let isOver = false;
-  const ping = async () => {
-    const began = performance.now();
-    await world.send("/healthz", { signal: AbortSignal.timeout(10_000) });
-    times.push(performance.now() - began);
-    await wait(PERIOD_MS);
-  };
-  const p99 = () => Math.round([...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0);
-  return {
-    /** What it takes where nothing else is asked, in ms. */
-    async idle(): Promise<number> {
-      for (let i = 0; i < IDLE_PINGS; i += 1) await ping();
-      const idle = p99();
-      times.length = 0;
-      void (async () => {
-        while (!isOver) await ping();
-      })();
-      return idle;
-    },
-    end() {
-      isOver = true;
-      return { p99: p99(), max: Math.round(Math.max(0, ...times)), count: times.length };
-    },
   };
 }

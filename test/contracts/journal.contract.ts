@@ -545,6 +545,45 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       expect(await numbers({ limit: 1, offset: 3 })).toEqual([]);
     });
 
+    test("runs are listed and counted however far apart their numbers are, and whatever the clock said", async () => {
+      const journal = await openInNewFolder();
+      const all: { no: number; status: "failed" | "queued"; createdAt: number }[] = [];
+      for (let n = 0; n < 12; n += 1) {
+        for (let unused = 0; unused < 1_700; unused += 1) journal.reserveRun();
+        const status = n % 3 === 0 ? "failed" : "queued";
+        const createdAt = 100 - (n % 5);
+        all.push({
+          no: await createRun(journal, `r${n}`, { more: { createdAt }, patch: { status } }),
+          status,
+          createdAt,
+        });
+      }
+      const numbers = async (filter: Parameters<Journal["listRuns"]>[0]) =>
+        (await journal.listRuns(filter)).map(({ no }) => no);
+      const numbersOf = (runs: typeof all) => runs.map(({ no }) => no);
+      const failed = all.filter(({ status }) => status === "failed");
+      const early = all.filter(({ createdAt }) => createdAt < 98);
+
+      for (let offset = 0; offset < 13; offset += 1) {
+        const expected = numbersOf(all.toReversed()).slice(offset, offset + 3);
+        expect(await numbers({ limit: 3, offset })).toEqual(expected);
+        expect(await numbers({ limit: 3, offset, status: ["queued", "failed"] })).toEqual(expected);
+        const few = numbersOf(failed.toReversed()).slice(offset, offset + 2);
+        expect(await numbers({ limit: 2, offset, status: ["failed"] })).toEqual(few);
+      }
+      for (const { no } of all) {
+        expect(await numbers({ limit: 20, afterRun: no })).toEqual(numbersOf(all).filter((each) => each > no));
+        expect(await numbers({ limit: 20, beforeRun: no })).toEqual(
+          numbersOf(all.toReversed()).filter((each) => each < no),
+        );
+      }
+      expect(await numbers({ limit: 20, createdBefore: 98 })).toEqual(numbersOf(early.toReversed()));
+      expect(await numbers({ limit: 20, createdFrom: 200 })).toEqual([]);
+      expect(await journal.countRuns({})).toBe(12);
+      expect(await journal.countRuns({ status: ["failed"] })).toBe(failed.length);
+      expect(await journal.countRuns({ createdBefore: 98, status: ["failed", "queued"] })).toBe(early.length);
+    });
+
     test("runs are counted by what a selection names, and found by a text", async () => {
       const journal = await openInNewFolder();
       await createRun(journal, "a", { more: { workflow: "100%_Leads" } });

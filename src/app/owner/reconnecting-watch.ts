@@ -1,7 +1,8 @@
 import type { RunHost, RunNotice } from "../../hosts/run-host.ts";
 import type { Journal } from "../../ports/journal.ts";
+import { passTurn } from "../../ports/turns.ts";
 
-const PAGE = 1_000;
+const PAGE = 500;
 
 /** Watches one run through several owners: what happened in between is read from the journal, and nothing is told twice. */
 export class ReconnectingWatch {
@@ -61,6 +62,7 @@ export class ReconnectingWatch {
     const record = await journal.findRun(this.runId);
     if (record === undefined || record === "ambiguous") return;
     for (;;) {
+      await passTurn();
       const rows = await journal.readEvents(record.no, { afterSeq: this.#lastSeq, limit: PAGE });
       for (const { seq, event } of rows) if (this.#stop !== undefined) this.#pass({ type: "event", seq, event });
       if (rows.length < PAGE || this.#stop === undefined) return;

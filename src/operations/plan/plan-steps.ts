@@ -125,7 +125,7 @@ export class StepPlanner {
     } else if (step.kind === "approve" || step.kind === "wait") {
       this.steps.push({ ...rowOf(step, prefix, count, attempts), cost: { is: "none", usd: 0 } });
     } else if (step.kind === "set" || step.kind === "respond") {
-      size = step.value === undefined ? 0 : tokensOf(step.value, known, this.#parts.assumptions);
+      size = step.value === undefined ? 0 : await tokensOf(step.value, known, this.#parts.assumptions);
     } else if (indexed.body !== undefined) size = await inside(indexed.body, "", again);
     if (indexed.catch !== undefined) size = most(size, await inside(indexed.catch, "~catch", atMost(count)));
     if (indexed.finally !== undefined) await inside(indexed.finally, "~finally", count);
@@ -135,7 +135,7 @@ export class StepPlanner {
   async #planTask(step: TaskStep, at: TaskPlace): Promise<number | undefined> {
     const { pass, known, name, count, attempts } = at;
     const { assumptions, repairs } = this.#parts;
-    const asking = readAsking(step, { graph: pass.graph, known, assumptions, repairs });
+    const asking = await readAsking(step, { graph: pass.graph, known, assumptions, repairs });
     const row = rowOf(step, name, count, attempts);
     if (asking === undefined) {
       if (step.executor === "mcp")

@@ -40,7 +40,7 @@ const AGENT_TURNS = 10;
 const AGENT_TOKENS = 4_096;
 
 /** Undefined: the task asks no model. */
-export function readAsking(step: TaskStep, place: Place): Asking | undefined {
+export async function readAsking(step: TaskStep, place: Place): Promise<Asking | undefined> {
   const entries = step.input.op === "object" ? step.input.entries : {};
   const read = (name: string) => knownValueOf(entries[name], place.known);
   if (step.executor === "llm") return readModelCall(entries, read, place);
@@ -57,14 +57,14 @@ export function readAsking(step: TaskStep, place: Place): Asking | undefined {
 
 type Read = (name: string) => Json | undefined;
 
-function readStep(step: TaskStep, read: Read, { known, assumptions, repairs }: Place): Asking {
+async function readStep(step: TaskStep, read: Read, { known, assumptions, repairs }: Place): Promise<Asking> {
   const turns = toNumber(read("max_turns")) ?? STEP_TURNS;
   return {
     model: toText(read("model")),
     forAgent: true,
     turns,
     calls: turns + (isJsonObject(read("output_schema")) ? repairs : 0),
-    inputTokens: plus(tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
+    inputTokens: plus(await tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
     outputTokens: assumptions.output_tokens,
     addedTokens: assumptions.tool_tokens,
     maxCostMicro: undefined,
@@ -72,7 +72,7 @@ function readStep(step: TaskStep, read: Read, { known, assumptions, repairs }: P
   };
 }
 
-function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions, repairs }: Place): Asking {
+async function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions, repairs }: Place): Promise<Asking> {
   const turns = toNumber(agent["max_iterations"]) ?? AGENT_TURNS;
   const maxCostUsd = toNumber(agent["max_cost_usd"]);
   return {
@@ -80,7 +80,7 @@ function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions, repa
     forAgent: true,
     turns,
     calls: turns + (isJsonObject(agent["output_schema"]) ? (toNumber(agent["repairs"]) ?? repairs) : 0),
-    inputTokens: plus(tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
+    inputTokens: plus(await tokensOf(step.input, known, assumptions), assumptions.overhead_tokens),
     outputTokens: toNumber(agent["max_tokens"]) ?? AGENT_TOKENS,
     addedTokens: assumptions.tool_tokens,
     maxCostMicro: toMicro(maxCostUsd),
@@ -88,18 +88,18 @@ function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions, repa
   };
 }
 
-function readModelCall(
+async function readModelCall(
   entries: { readonly [name: string]: Expr },
   read: Read,
   { graph, known, assumptions, repairs }: Place,
-): Asking {
+): Promise<Asking> {
   const file = readPromptFile(graph, read("promptTemplate") ?? read("prompt_template"));
   const parameters = { ...asObject(file["parameters"]), ...asObject(read("parameters")) };
   const schema = read("outputSchema") ?? read("output_schema") ?? file["outputSchema"];
   const format = read("outputFormat") ?? read("output_format") ?? file["outputFormat"];
   const asksAgain = isJsonObject(schema) || (format !== undefined && format !== "text");
-  const template = tokensOf({ op: "literal", value: file["template"] ?? "" }, known, assumptions);
-  const given = tokensOf({ op: "object", entries }, known, assumptions);
+  const template = await tokensOf({ op: "literal", value: file["template"] ?? "" }, known, assumptions);
+  const given = await tokensOf({ op: "object", entries }, known, assumptions);
   return {
     model: toText(read("model") ?? file["model"]),
     forAgent: false,

@@ -4,6 +4,7 @@ import { readPath } from "../../core/expressions/read-path.ts";
 import { childrenOf, walkPaths } from "../../core/expressions/walk-paths.ts";
 import type { CallStep, Each, Graph } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { passTurn } from "../../ports/turns.ts";
 import { type Count, exactly, unknown } from "./plan-count.ts";
 import type { Assumptions } from "./plan-schemas.ts";
 
@@ -58,10 +59,13 @@ export function knownValueOf(expr: Expr | undefined, known: KnownValues): Json |
 }
 
 /** How many tokens the value has at most. Undefined: nothing bounds it. */
-export function tokensOf(expr: Expr, known: KnownValues, assumptions: Assumptions): number | undefined {
+export async function tokensOf(expr: Expr, known: KnownValues, assumptions: Assumptions): Promise<number | undefined> {
   if (isKnown(expr, known)) {
     let most = 0;
-    for (const value of valuesOf(expr, known)) most = Math.max(most, countTokens(value, assumptions));
+    for (const value of valuesOf(expr, known)) {
+      most = Math.max(most, countTokens(value, assumptions));
+      await passTurn();
+    }
     return most;
   }
   if (expr.op === "path") {
@@ -70,7 +74,7 @@ export function tokensOf(expr: Expr, known: KnownValues, assumptions: Assumption
   let sum =
     expr.op === "text" ? countTokens(expr.parts.filter((part) => typeof part === "string").join(""), assumptions) : 0;
   for (const child of childrenOf(expr)) {
-    const tokens = tokensOf(child, known, assumptions);
+    const tokens = await tokensOf(child, known, assumptions);
     if (tokens === undefined) return undefined;
     sum += tokens;
   }

@@ -80,7 +80,10 @@ export const resumeRuns = defineOperation({
   mcp: { no: "A model goes on with the run that it works on: `resume_run`." },
   async handle({ app }) {
     const items: z.output<typeof resumedSchema>[] = [];
-    for (const record of await listResumable(app)) items.push(await resume(app, record, { releases: false }));
+    for (const record of await listResumable(app)) {
+      items.push(await resume(app, record, { releases: false }));
+      await passTurn();
+    }
     return { items };
   },
 });
