@@ -59,10 +59,6 @@ export const INSERT_OUTBOX = "INSERT INTO outbox (run_no, kind, body, created_at
 export const SELECT_NEWEST_RUN =
   "SELECT max(no) AS newest FROM (SELECT max(no) AS no FROM runs UNION ALL SELECT max(no) FROM deleted_runs) AS known";
 
-export const SELECT_NEWEST_KEPT_RUN = "SELECT max(no) AS newest FROM runs";
-
-export const SELECT_NEWEST_VIOLATION = "SELECT max(no) AS newest FROM violations";
-
 export const SELECT_EVENTS = `SELECT id, type, path, attempt, at, cost_micro, body FROM events
   WHERE id > ? AND id < ? ORDER BY id LIMIT ?`;
 

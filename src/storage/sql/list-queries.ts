@@ -97,7 +97,7 @@ function nextRuns(
   };
 }
 
-export function orderOf({ afterRun }: RunFilter): "ASC" | "DESC" {
+export function orderOf({ afterRun }: Pick<RunFilter, "afterRun">): "ASC" | "DESC" {
   return afterRun === undefined ? "DESC" : "ASC";
 }
 
