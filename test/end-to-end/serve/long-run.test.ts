@@ -45,7 +45,7 @@ test("a run of 20,000 items is told from its beginning, from its middle and as a
   const { p99 } = health.take();
   health.end();
   // The events were read again in one go, and 20,000 steps were described in another: 600 ms.
-  expect(p99).toBeLessThan(health.limitMs);
+  expect(p99).toBeLessThan(health.limitMs());
   const told = await readEvents(toStream(whole));
   const completed = told.filter((event) => event.event === "step" && dataOf(event)["status"] === "completed");
   expect(new Set(completed.map((event) => dataOf(event)["path"])).size).toBe(ITEMS + 1);
