@@ -34,7 +34,7 @@ export class StorageThread {
 
   constructor(files: ThreadFiles) {
     this.#path = files.journal;
-    this.#worker = new Worker(MAIN, { workerData: files, env: {}, execArgv: [] });
+    this.#worker = new Worker(MAIN, { workerData: files });
     this.#worker.on("message", (reply: ThreadReply) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#end(error));
     this.#worker.on("exit", () => this.#end(undefined));
