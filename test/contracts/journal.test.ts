@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { StorageThread } from "../../src/app/storage-thread/storage-thread.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { describeJournalContract } from "./journal.contract.ts";
@@ -12,5 +13,15 @@ describeJournalContract("sqlite", {
 
 describeJournalContract("sqlite, durability process", {
   open: async (folder) => openSqliteJournal({ path: join(folder, "pawl.db"), durability: "process" }),
+  isDurable: true,
+});
+
+describeJournalContract("sqlite, written in a thread", {
+  async open(folder) {
+    const path = join(folder, "pawl.db");
+    const others = { service: join(folder, "service.db"), conversations: join(folder, "conversations.db") };
+    const inner = openSqliteJournal({ path, durability: "power" });
+    return new StorageThread({ journal: path, ...others, durability: "power" }).journal(inner);
+  },
   isDurable: true,
 });

@@ -4,10 +4,12 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
+import { StorageThread } from "../../src/app/storage-thread/storage-thread.ts";
 import type { StoredKey } from "../../src/ports/service/api-keys.ts";
 import type { Budget, RunShare } from "../../src/ports/service/budgets.ts";
 import type { NewSlot, StoredSchedule } from "../../src/ports/service/schedules.ts";
 import { openServiceDatabase } from "../../src/storage/sqlite/service/open-service-database.ts";
+import { openEmptyJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const KEY: StoredKey = { id: "0123456789ab", name: "n", secretHash: "00", scopes: ["read", "admin"], createdAt: 5 };
@@ -18,9 +20,21 @@ function open(path: string) {
   return records;
 }
 
+/** Written in a thread, which begins and ends with it. */
+function openAsServer(path: string) {
+  const [journal, conversations] = [`${path}-journal`, `${path}-conversations`];
+  const thread = new StorageThread({ journal, service: path, conversations, durability: "power" });
+  const records = openServiceRecords({ path, durability: "power" }, () => thread);
+  onTestFinished(async () => {
+    records.close();
+    await thread.journal(openEmptyJournal()).close();
+  });
+  return records;
+}
+
 test("what one process has stored, another finds, and it is there after a restart", async () => {
   const path = join(temporaryFolder(), "new", "service.db");
-  const [one, other] = [open(path), open(path)];
+  const [one, other] = [openAsServer(path), open(path)];
   expect(await one.keys.areThere()).toBe(false);
   const full: StoredKey = { ...KEY, id: "ffffffffffff", tenantId: "t", maxCostMicro: 7, expiresAt: 9 };
   await one.keys.add(KEY);
@@ -36,7 +50,7 @@ test("what one process has stored, another finds, and it is there after a restar
 
 test("what every request asks for is read again as soon as somebody has changed it, here or in another process", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const [one, other] = [open(path), open(path)];
+  const [one, other] = [openAsServer(path), open(path)];
   const seen = async () => [await one.keys.areThere(), (await one.definitions.find({ name: "n" }))?.version];
   expect(await seen()).toEqual([false, undefined]);
   await other.keys.add(KEY);
@@ -52,7 +66,7 @@ test("what every request asks for is read again as soon as somebody has changed 
 
 test("of a budget every process reads the same, what ended runs have used included, and each is added once", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const [one, other] = [open(path).budgets, open(path).budgets];
+  const [one, other] = [openAsServer(path).budgets, open(path).budgets];
   const budget: Budget = {
     id: "b",
     workflow: "w",
@@ -98,7 +112,7 @@ test("of a budget every process reads the same, what ended runs have used includ
 
 test("a key is claimed once, also by two processes", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const [one, other] = [open(path), open(path)];
+  const [one, other] = [openAsServer(path), open(path)];
   const claim = { key: "k", requestHash: "h", at: 0 };
   expect(await one.idempotency.find(claim)).toBeUndefined();
   expect(await one.idempotency.claim({ ...claim, runId: "a" })).toMatchObject({ runId: "a", isNew: true });
@@ -111,7 +125,7 @@ test("a key is claimed once, also by two processes", async () => {
 
 test("versions of a definition are counted by name and owner, also by two processes", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const [{ definitions: one }, { definitions: other }] = [open(path), open(path)];
+  const [{ definitions: one }, { definitions: other }] = [openAsServer(path), open(path)];
   const shared = { name: "n", text: "first", at: 1 };
   expect(await one.save(shared)).toEqual({ stored: { ...shared, version: 1 }, isNew: true });
   expect(await other.save({ ...shared, at: 2 })).toEqual({ stored: { ...shared, version: 1 }, isNew: false });
@@ -129,7 +143,7 @@ test("versions of a definition are counted by name and owner, also by two proces
 
 test("what starts the newest version of a definition is known, and of what an older program has saved that nobody knows", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const [{ definitions: one }, { definitions: other }] = [open(path), open(path)];
+  const [{ definitions: one }, { definitions: other }] = [openAsServer(path), open(path)];
   const names = async (list: Promise<readonly { readonly name: string }[]>) => (await list).map(({ name }) => name);
   await one.save({ name: "routed", text: "1", at: 1, startsBy: "http", maxCostMicro: 5 });
   await one.save({ name: "timed", tenantId: "t", text: "1", at: 1, startsBy: "cron" });
@@ -175,7 +189,7 @@ test("of what an older version has saved a run may cost what its schedule says, 
 
 test("a dead letter is dealt with once, also by two processes", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const [one, other] = [open(path), open(path)];
+  const [one, other] = [openAsServer(path), open(path)];
   const note = { run: "r", path: "a[1]", status: "retried", at: 5, newRun: "n", isPending: true } as const;
   expect(await one.deadLetters.close(note)).toBe(true);
   expect(await other.deadLetters.close({ ...note, status: "resolved", note: "no" })).toBe(false);
@@ -217,7 +231,7 @@ const SCHEDULE: StoredSchedule = {
 
 test("a slot is claimed by one process, and the other one notices", async () => {
   const path = join(temporaryFolder(), "service.db");
-  const { schedules: one } = open(path);
+  const { schedules: one } = openAsServer(path);
   const { schedules: other } = open(path);
   expect(await one.add(SCHEDULE)).toBe(true);
   expect(await other.add(SCHEDULE)).toBe(false);
