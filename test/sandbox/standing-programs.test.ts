@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
+import { findControlGroups } from "../../src/executors/sandbox/kernel/control-groups.ts";
 import type { StandingSpec } from "../../src/executors/sandbox/sandbox.ts";
 import { needs } from "../support/needs.ts";
 import { findMarked, noneIsLeft, waitUntil } from "./marked-processes.ts";
@@ -24,14 +25,14 @@ describe.each(["bwrap", "bwrap without control groups", "bwrap in a user namespa
       ...(way === "bwrap in a user namespace" ? { searchPath: folderOfTools("bwrap", "prlimit", "env", "sh") } : {}),
     });
 
-  async function start(script: string, more: Partial<StandingSpec> = {}) {
+  async function start(script: string, more: Partial<StandingSpec> = {}, isAttached = true) {
     const spec = { command: "sh", args: ["-c", script], limits: LIMITS, ...more };
     const prepared = await sandbox().prepareStanding(spec);
     if (prepared === undefined || "refused" in prepared) throw new Error("there is no sandbox");
     const [command, ...args] = prepared.command;
     const child = spawn(command, args, { cwd: prepared.cwd, env: prepared.env, stdio: "pipe" });
     onTestFinished(() => void child.kill("SIGKILL"));
-    prepared.attach(child.pid ?? 0);
+    if (isAttached) prepared.attach(child.pid ?? 0);
     let said = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (said += chunk));
     const ended = once(child, "close").then(([code]) => ({ code: code as number | null, said }));
@@ -79,6 +80,16 @@ describe.each(["bwrap", "bwrap without control groups", "bwrap in a user namespa
     }
 
     await noneIsLeft(mark);
+  });
+
+  // A program that starts others could be faster than whoever takes them in.
+  test("it is in its control groups before it begins", async ({ skip }) => {
+    const groups = await findControlGroups("/bin/sh", "standing");
+    skip(groups === undefined || way === "bwrap without control groups");
+    const large = "head -c 400000000 /dev/zero | tail > /dev/null && echo survived; echo end";
+    const { ended } = await start(large, {}, false);
+
+    expect((await ended).said).not.toContain("survived");
   });
 
   test("it is held to memory and processes", { timeout: 60_000 }, async () => {

@@ -22,7 +22,7 @@ export function toStandingProgram(options: {
   const { launch, sh, group, limits, temporary, brand } = options;
   let stop: (() => void) | undefined;
   return {
-    command: [sh, "-c", ...feedFromFiles(launch, mkdtempSync(temporary))],
+    command: [sh, "-c", ...feedFromFiles(launch, mkdtempSync(temporary), group?.folders ?? [])],
     env: launch.env,
     cwd: launch.cwd,
     attach(pid) {
@@ -48,11 +48,16 @@ export function toStandingProgram(options: {
   };
 }
 
-/** Whoever starts it has no pipes for what bwrap reads beside its arguments: it lies in files, which are gone before it begins. */
-function feedFromFiles({ command, feeds }: Launch, folder: string): string[] {
+/**
+ * Whoever starts it has no pipes for what bwrap reads beside its arguments: it lies in files, which are gone before it begins. The shell
+ * enters the control groups itself: a program that begins outside could start others faster than they are taken in.
+ */
+function feedFromFiles({ command, feeds }: Launch, folder: string, groups: readonly string[]): string[] {
   const opens = feeds.map((feed, index) => {
     writeFileSync(join(folder, String(index)), feed, { mode: 0o600 });
     return `${4 + index}<"$1/${index}"`;
   });
-  return [`exec ${opens.join(" ")} && rm -rf "$1" && shift && exec "$@"`, "pawl-sandbox", folder, ...command];
+  const enter = groups.map((_, index) => `echo 0 2>/dev/null > "$${index + 2}/cgroup.procs";`).join(" ");
+  const script = `${enter} exec ${opens.join(" ")} && rm -rf "$1" && shift ${groups.length + 1} && exec "$@"`;
+  return [script, "pawl-sandbox", folder, ...groups, ...command];
 }
