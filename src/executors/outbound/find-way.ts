@@ -17,7 +17,7 @@ export interface OutboundOptions {
 }
 
 /** The operator's proxy, or the addresses that were checked, of which there is at least one. */
-export type Way = { readonly proxy: URL } | { readonly proxy: undefined; readonly addresses: Addresses };
+type Way = { readonly proxy: URL } | { readonly proxy: undefined; readonly addresses: Addresses };
 
 type Addresses = readonly [LookupAddress, ...LookupAddress[]];
 
