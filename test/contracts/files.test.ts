@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { FileBlobs } from "../../src/storage/files/file-blobs.ts";
 import { LocalFileStorage } from "../../src/storage/files/local-file-storage.ts";
 import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
 import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
+import { needs } from "../support/needs.ts";
 import { describeBlobsContract } from "./blobs.contract.ts";
 import { describeFileStorageContract } from "./file-storage.contract.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -110,6 +112,51 @@ test.each(["artifacts/run/files", "tenants/a", ""])("no link in %j leads to what
     await expect(storage.read(path), path).rejects.toMatchObject(REFUSED);
     await expect(storage.write(path, "x"), path).rejects.toMatchObject(REFUSED);
     await expect(storage.list(`${path}/`), path).rejects.toMatchObject(REFUSED);
+  }
+});
+
+test("a link that takes a file's place in that very moment shows nothing of another", async () => {
+  needs("python3");
+  const root = join(temporaryFolder(), "storage");
+  const [own, other] = [join(root, "artifacts/run/files"), join(root, "tenants/b")];
+  for (const folder of [own, other]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(own, "mine"), "mine");
+  writeFileSync(join(other, "secret"), "secret");
+  const swap = `
+import os, sys
+os.chdir(sys.argv[1])
+while True:
+    os.link("mine", "next"); os.rename("next", "x")
+    os.symlink(sys.argv[2], "next"); os.rename("next", "x")
+`;
+  const swapping = spawn("python3", ["-c", swap, own, join(other, "secret")], { stdio: "ignore" });
+  onTestFinished(() => void swapping.kill("SIGKILL"));
+  const storage = new LocalFileStorage(root);
+  await expect.poll(() => existsSync(join(own, "x"))).toBe(true);
+  const seen = new Set<string>();
+  for (let tries = 0; tries < 3_000; tries += 1) {
+    const content = await storage.read("artifacts/run/files/x").catch(() => undefined);
+    if (content !== undefined) seen.add(Buffer.from(content).toString());
+  }
+
+  expect([...seen]).toEqual(["mine"]);
+});
+
+test("what is no file is not there, and nobody waits for it", async () => {
+  needs("python3");
+  const folder = temporaryFolder();
+  const make = `
+import os, socket, sys
+os.chdir(sys.argv[1])
+os.mkfifo("pipe")
+socket.socket(socket.AF_UNIX).bind("socket")
+`;
+  expect(spawnSync("python3", ["-c", make, folder]).status).toBe(0);
+  const storage = new LocalFileStorage(folder);
+  mkdirSync(join(folder, "folder"));
+  for (const path of ["pipe", "socket", "folder"]) {
+    expect(await storage.read(path)).toBeUndefined();
+    expect(await storage.readRange(path, { from: 0, to: 9 })).toEqual(new Uint8Array());
   }
 });
 

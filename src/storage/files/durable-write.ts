@@ -47,7 +47,7 @@ export function toFileFailure(error: unknown, path: string): unknown {
   return new PawlError(isFull ? "JOURNAL_FULL" : "JOURNAL_IO", { message: `${path}: ${error.message}.`, cause: error });
 }
 
-const MISSING: readonly string[] = ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR"];
+const MISSING: readonly string[] = ["ENOENT", "ENOTDIR", "EISDIR", "ERR_FS_EISDIR", "ENXIO"];
 
 /** Does something with a file or a folder, or gives `otherwise` where the system says by one of the codes that there is none. */
 export async function ifThere<T, U>(

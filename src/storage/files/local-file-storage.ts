@@ -1,5 +1,7 @@
-import { lstat, open, readdir, readFile, realpath, rm, rmdir, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readdir, readlink, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
 import { INCOMING, invalidStoragePath, ownFolderOf, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 import { extendDurably, ifThere, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
@@ -28,8 +30,7 @@ export class LocalFileStorage implements FileStorage {
   }
 
   async read(path: string): Promise<Uint8Array | undefined> {
-    const file = await this.#locate(path);
-    return ifThere(file, () => readFile(file), undefined);
+    return this.#open(path, (file) => file.readFile());
   }
 
   async write(path: string, content: string | Uint8Array): Promise<void> {
@@ -49,8 +50,7 @@ export class LocalFileStorage implements FileStorage {
   }
 
   async readRange(path: string, range: ByteRange): Promise<Uint8Array> {
-    const file = await this.#locate(path);
-    return ifThere(file, () => readBytes(file, range), new Uint8Array());
+    return (await this.#open(path, (file) => readBytes(file, range))) ?? new Uint8Array();
   }
 
   async extend(
@@ -105,6 +105,28 @@ export class LocalFileStorage implements FileStorage {
     }
   }
 
+  /** Undefined: it is not there. */
+  async #open<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+    const place = await this.#locate(path);
+    const read = async (file: FileHandle) => ((await file.stat()).isFile() ? use(file) : undefined);
+    return ifThere<T | undefined, undefined>(place, () => this.#openUnmoved(place, path, read), undefined);
+  }
+
+  /** The look at the way is repeated from its end: a command of an agent may put a link into it in that very moment. */
+  async #openUnmoved<T>(place: string, path: string, use: (file: FileHandle, end: string) => Promise<T>): Promise<T> {
+    // A pipe would let its reader wait for ever, and after some of them all that read files.
+    const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const end = `/proc/self/fd/${file.fd}`;
+      const opened = await readlink(end).catch(() => undefined);
+      if (opened !== undefined && place !== this.#folder && !(await this.#isOfSameOwner(place, opened)))
+        throw invalidStoragePath(path, "a link leads out of it");
+      return await use(file, opened === undefined ? place : end);
+    } finally {
+      await file.close();
+    }
+  }
+
   async #locate(path: string): Promise<string> {
     const segments = parseStoragePath(path);
     await this.#refuseWayOut(path, segments);
@@ -122,50 +144,52 @@ export class LocalFileStorage implements FileStorage {
     }
   }
 
-  /** In the storage, and in the folder of the same owner. A link that leads nowhere counts as leading out. */
+  /** A link that leads nowhere counts as leading out. */
   async #staysWhereItIs(place: string): Promise<boolean> {
-    try {
-      const root = await realpath(this.#folder);
-      const target = await realpath(place);
-      const ownerOf = (path: string, folder: string) => ownFolderOf(path.slice(folder.length + 1).split(sep));
-      return target.startsWith(root + sep) && ownerOf(target, root) === ownerOf(place, this.#folder);
-    } catch {
-      return false;
-    }
+    const target = await realpath(place).catch(() => undefined);
+    return target !== undefined && this.#isOfSameOwner(place, target);
+  }
+
+  /** Whether a real path is in the storage, and in the folder of the owner that a path names. */
+  async #isOfSameOwner(place: string, target: string): Promise<boolean> {
+    const root = await realpath(this.#folder);
+    const ownerOf = (path: string, folder: string) => ownFolderOf(path.slice(folder.length + 1).split(sep));
+    return target.startsWith(root + sep) && ownerOf(target, root) === ownerOf(place, this.#folder);
   }
 
   /** Real files only: neither links nor unfinished writes. */
   async *#walk(folder: string): AsyncIterable<StoredFile> {
     const place = join(this.#folder, folder);
-    for (const entry of await ifThere(place, () => readdir(place, { withFileTypes: true }), [])) {
+    const readNames = () => this.#openUnmoved(place, folder, (_, end) => readdir(end, { withFileTypes: true }));
+    const found = await ifThere(place, readNames, []).catch((error: unknown) => {
+      // What has become a link meanwhile is not listed either.
+      if (isPawlError(error) && error.code === "STORAGE_PATH_INVALID") return [];
+      throw error;
+    });
+    for (const entry of found) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (path === INCOMING) continue;
       if (entry.isDirectory()) yield* this.#walk(path);
       if (!entry.isFile()) continue;
       const file = join(this.#folder, path);
       // It may have been removed since its folder was read.
-      const found = await ifThere(file, () => stat(file), undefined);
-      if (found !== undefined) yield { path, bytes: found.size, modifiedAt: Math.trunc(found.mtimeMs) };
+      const stats = await ifThere(file, () => stat(file), undefined);
+      if (stats !== undefined) yield { path, bytes: stats.size, modifiedAt: Math.trunc(stats.mtimeMs) };
     }
   }
 }
 
 /** A part of a file, shorter where the file ends. */
-async function readBytes(path: string, { from, to }: ByteRange): Promise<Uint8Array> {
-  const file = await open(path, "r");
-  try {
-    const { size } = await file.stat();
-    const content = Buffer.allocUnsafe(Math.max(0, Math.min(to, size) - from));
-    let at = 0;
-    while (at < content.byteLength) {
-      const { bytesRead } = await file.read(content, at, content.byteLength - at, from + at);
-      if (bytesRead === 0) break;
-      at += bytesRead;
-    }
-    return content.subarray(0, at);
-  } finally {
-    await file.close();
+async function readBytes(file: FileHandle, { from, to }: ByteRange): Promise<Uint8Array> {
+  const { size } = await file.stat();
+  const content = Buffer.allocUnsafe(Math.max(0, Math.min(to, size) - from));
+  let at = 0;
+  while (at < content.byteLength) {
+    const { bytesRead } = await file.read(content, at, content.byteLength - at, from + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
   }
+  return content.subarray(0, at);
 }
 
 function isShapeConflict(error: unknown): boolean {
