@@ -15,6 +15,8 @@ import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import { withGrant } from "../../core/trust/grant.ts";
+import { grantOfText } from "../../core/trust/parse-grant.ts";
 import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { type CoreToolsOptions, createCoreTools } from "./core-tools.ts";
 
@@ -446,6 +448,35 @@ test("a tenant's run keeps values in the tenant's storage, and has none of the a
     expect(await callFor(name, given)).toMatchObject({ code: "FORBIDDEN", effect: "none" });
   }
   expect(readFileSync(join(folder, "workflows/a.yaml"), "utf8")).toBe("startAt: a\n");
+});
+
+test("a definition has the files, and keeps the values, that it was granted", async () => {
+  const granted = (grant: string) => {
+    const step = agentTask({}, { settings: withGrant({}, grantOfText(grant)), files: new MemoryFileStorage() });
+    return (name: string, args: Json) => open().call(name, { arguments: args, step, log: () => undefined }, NEVER);
+  };
+  const refused = { code: "NOT_GRANTED", message: expect.stringContaining("files and folders") };
+  const callFor = granted("folders:workflows");
+  expect(await callFor(READ, { file_path: "workflows/a.yaml" })).toMatchObject({ status: "succeeded" });
+  expect(await callFor(LIST, { directory_path: "workflows" })).toMatchObject({ status: "succeeded" });
+  for (const path of [
+    "pawl.yaml",
+    "workflows/../pawl.yaml",
+    "./workflows/a.yaml",
+    "workflows%2Fa.yaml",
+    "workflows-2/a",
+  ]) {
+    expect(await callFor(READ, { file_path: path }), path).toMatchObject(refused);
+    expect(await callFor(WRITE, { file_path: path, content: "x" }), path).toMatchObject(refused);
+  }
+  for (const path of [undefined, "", ".", "/", "workflows/.."]) {
+    expect(await callFor(LIST, path === undefined ? {} : { dir_path: path }), path).toMatchObject(refused);
+  }
+  const [some, none] = [granted("storage:reports"), granted("storage:none")];
+  for (const set of ["core.state.setRuntimeValue", "community.database.simple_kv.set"]) {
+    expect(await some(set, { key: "k", value: 1 })).toMatchObject({ status: "succeeded" });
+    expect(await none(set, { key: "k", value: 1 })).toMatchObject({ code: "NOT_GRANTED" });
+  }
 });
 
 const storage = new MemoryFileStorage();

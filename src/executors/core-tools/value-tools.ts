@@ -3,6 +3,8 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { anything, appId, appIdOf, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
 
@@ -66,6 +68,8 @@ export function valueTools({ values, set, get, remove, what, answers }: ValueToo
         hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
       },
       async (input, call) => {
+        // Where a value lies is Pawl's choice, so that any folder that was granted will do.
+        if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "storage");
         const { value: kept, ttl_seconds: ttlSeconds } = input;
         await values.set(
           { appId: appIdOf(input, call), key: input.key },
