@@ -8,7 +8,7 @@ import { findTerminal, findTerminals } from "./find-terminals.ts";
 
 const common = {
   scope: "admin",
-  http: { no: "Terminals belong to no tenant; they are watched with a link of their own." },
+  http: { no: "They show the terminals of all tenants; whoever was granted `terminals` has its own at `/mcp`." },
   mcp: { no: "`pawl mcp terminal` is the server of terminals." },
 } as const;
 
