@@ -75,8 +75,7 @@ export async function countRuns(app: Application, wanted: RunsWanted): Promise<n
   if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
   const selection = toRetryingSelection(wanted);
   let count = await journal.countRuns(selection);
-  if (selection.status.includes("running")) return count;
-  for await (const _ of listRetrying(journal, { selection: { ...selection, status: [] } })) count += 1;
+  for await (const _ of listRetrying(journal, selection)) count += 1;
   return count;
 }
 
@@ -86,21 +85,30 @@ async function findPage(
   page: Pick<RunFilter, "limit" | "beforeRun" | "offset">,
 ): Promise<readonly RunRecord[]> {
   if (!asksForRetrying(wanted)) return journal.listRuns({ ...toSelection(wanted), ...page });
-  const { limit, beforeRun, offset = 0 } = page;
-  const found: RunRecord[] = [];
   const selection = toRetryingSelection(wanted);
-  for await (const record of listRetrying(journal, { selection, beforeRun })) {
-    found.push(record);
-    if (found.length === offset + limit) break;
+  const { limit, beforeRun, offset = 0 } = page;
+  const retrying: RunRecord[] = [];
+  for await (const record of listRetrying(journal, selection, beforeRun)) {
+    retrying.push(record);
+    if (retrying.length === offset + limit) break;
   }
-  return found.slice(offset);
+  // They are few, and each may stand before the page: the others are read from so many earlier on.
+  const from = Math.max(0, offset - retrying.length);
+  const others = await journal.listRuns({ ...selection, beforeRun, offset: from, limit: limit + retrying.length });
+  const first = from === 0 ? undefined : (others[0]?.no ?? 0);
+  const later = retrying.filter(({ no }) => first === undefined || no < first);
+  const skipped = offset - from - (retrying.length - later.length);
+  return [...others, ...later].sort((a, b) => b.no - a.no).slice(skipped, skipped + limit);
 }
 
 function asksForRetrying({ status = [] }: RunsWanted): boolean {
   return status.includes(RETRYING);
 }
 
-function toRetryingSelection({ status = [], ...rest }: RunsWanted) {
+/** Runs with one of these statuses, beside those that retry. */
+type RetryingSelection = RunSelection & { readonly status: readonly RunStatus[] };
+
+function toRetryingSelection({ status = [], ...rest }: RunsWanted): RetryingSelection {
   return { ...rest, status: status.filter((each) => each !== RETRYING).map(toStatus) };
 }
 
@@ -120,12 +128,6 @@ function isStatus(text: string): text is RunStatus {
   return RUN_STATUSES.some((status) => status === text);
 }
 
-interface RetryingWanted {
-  /** Without `retrying`: runs with one of these statuses count as well. */
-  readonly selection: RunSelection & { readonly status: readonly RunStatus[] };
-  readonly beforeRun?: RunNo;
-}
-
 const PAGE = 200;
 
 /**
@@ -133,14 +135,18 @@ const PAGE = 200;
  * retries, for that would be a second page in the commit of every failure. So the histories of those that run now are
  * read, and of no others.
  */
-async function* listRetrying(journal: Journal, { selection, beforeRun }: RetryingWanted): AsyncGenerator<RunRecord> {
-  const status = new Set<RunStatus>(["running", ...selection.status]);
+async function* listRetrying(
+  journal: Journal,
+  { status: listed, ...selection }: RetryingSelection,
+  beforeRun?: RunNo,
+): AsyncGenerator<RunRecord> {
+  if (listed.includes("running")) return;
   const graphs = new Map<string, IndexedGraph>();
   for (let before = beforeRun; ; ) {
-    const page = await journal.listRuns({ ...selection, status: [...status], limit: PAGE, beforeRun: before });
+    const page = await journal.listRuns({ ...selection, status: ["running"], limit: PAGE, beforeRun: before });
     for (const record of page) {
       await passTurn();
-      if (selection.status.includes(record.status) || (await isRetrying(journal, record, graphs))) yield record;
+      if (await isRetrying(journal, record, graphs)) yield record;
     }
     before = page.at(-1)?.no;
     if (page.length < PAGE) return;
@@ -148,7 +154,6 @@ async function* listRetrying(journal: Journal, { selection, beforeRun }: Retryin
 }
 
 async function isRetrying(journal: Journal, record: RunRecord, graphs: Map<string, IndexedGraph>): Promise<boolean> {
-  if (record.status !== "running") return false;
   const { state } = await rebuildRun(journal, record, graphs);
   for (const { phase } of state.active.values()) if (phase === "backoff") return true;
   return false;

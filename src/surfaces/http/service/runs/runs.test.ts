@@ -204,11 +204,17 @@ steps:
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
       ids.unshift(String((await dataOf(world.post("/workflows/run", { workflow: flaky })))["run_id"]));
+      await dataOf(world.post("/workflows/run/sync", { workflow: "hello" }));
     }
-    await dataOf(world.post("/workflows/run/sync", { workflow: "hello" }));
     await vi.waitFor(async () => expect(await idsOf(world, "/runs?status=retrying")).toEqual(ids));
     expect(await idsOf(world, "/runs?status=retrying&workflow=hello")).toEqual([]);
-    expect(await idsOf(world, "/runs?status=retrying,completed")).toHaveLength(4);
+    const both = await idsOf(world, "/runs?status=retrying,completed");
+    expect(both).toEqual(await idsOf(world, "/runs"));
+    expect(both).toHaveLength(6);
+    for (let offset = 0; offset < 8; offset += 1) {
+      const page = await idsOf(world, `/runs?status=retrying,completed&limit=2&offset=${offset}`);
+      expect(page).toEqual(both.slice(offset, offset + 2));
+    }
     const first = await dataOf(world.request("/runs?status=retrying&limit=2"));
     expect(await idsOf(world, `/runs?status=retrying&cursor=${String(first["next_cursor"])}`)).toEqual(ids.slice(2));
     const numbered = await world.request("/api/runs?status=retrying&limit=1&offset=1");
