@@ -3,6 +3,7 @@ import type { ApprovalAnswered, Event, RunStarted, StepSucceeded } from "../../.
 import type { Instance } from "../../../core/history/run-state.ts";
 import { Downstream } from "../../../core/interpreter/downstream.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
+import { passTurn } from "../../../ports/turns.ts";
 
 export type Lineage = NonNullable<RunStarted["lineage"]>;
 
@@ -29,7 +30,7 @@ interface ReusableAnswer {
   readonly event: ApprovalAnswered;
 }
 
-const PAGE = 10_000;
+const PAGE = 500;
 
 export async function loadReusable(journal: Journal, { run, fromPath }: Lineage): Promise<ReusableOutcomes> {
   const record = await journal.findRun(run);
@@ -38,6 +39,7 @@ export async function loadReusable(journal: Journal, { run, fromPath }: Lineage)
   }
   const found = new Found();
   for (let afterSeq = 0; ; afterSeq += PAGE) {
+    await passTurn();
     const rows = await journal.readEvents(record.no, { afterSeq, limit: PAGE });
     for (const { seq, event } of rows) found.note(seq, event);
     if (rows.length < PAGE) break;
