@@ -1,8 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Settings } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import { findUnfinishedRepeat } from "../../hosts/local/delete-run.ts";
-import type { Journal, RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
+import { type Journal, RUN_STATUSES, type RunNo, type RunRecord, type RunStatus } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
@@ -23,7 +22,7 @@ const ENDED = ["completed", "partial", "failed", "cancelled", "budget_exceeded"]
 const TOLD_AFTER_THE_END = ["storage", "webhook", "notify"];
 
 const DAY_MS = 86_400_000;
-const PAGE = 100;
+const PAGE = 500;
 const SWEEP_EVERY_MS = 10_000;
 
 type RemovedRuns = Readonly<Partial<Record<RunStatus, number>>>;
@@ -38,11 +37,13 @@ export async function removeOldRuns(
 ): Promise<RemovedRuns> {
   const rules = toRules(app.config.settings.data.keep);
   const removed: Partial<Record<RunStatus, number>> = {};
-  const untold = rules.length === 0 ? new Set() : await findUntold(app);
+  if (rules.length === 0) return removed;
+  const untold = await findUntold(app);
+  const repeated = await findRepeated(app);
   for (const rule of rules) {
     for await (const run of findOld(app, rule)) {
       if (signal?.aborted === true) return removed;
-      if (untold.has(run.no) || (await findUnfinishedRepeat(await journalOf(app), run.id)) !== undefined) continue;
+      if (untold.has(run.no) || repeated.has(run.id)) continue;
       if (onlyLooks || (await removeAndRest(app, run.id))) removed[run.status] = (removed[run.status] ?? 0) + 1;
     }
   }
@@ -105,6 +106,19 @@ async function* findOld(app: Application, { statuses, days, runs }: KeepRule): A
       excess -= 1;
     }
     if (page.length < PAGE) return;
+    afterRun = page.at(-1)?.no ?? afterRun;
+    await passTurn();
+  }
+}
+
+/** Runs that an unfinished one repeats. What begins to repeat one later is found when that is deleted. */
+async function findRepeated(app: Application): Promise<ReadonlySet<string>> {
+  const repeated = new Set<string>();
+  const status = RUN_STATUSES.filter((each) => !ENDED.some((ended) => ended === each));
+  for (let afterRun: RunNo = 0; ; ) {
+    const page = await (await journalOf(app)).listRuns({ status, afterRun, limit: PAGE });
+    for (const { parentRunId } of page) if (parentRunId !== undefined) repeated.add(parentRunId);
+    if (page.length < PAGE) return repeated;
     afterRun = page.at(-1)?.no ?? afterRun;
     await passTurn();
   }
