@@ -47,7 +47,7 @@ export async function deleteRun(journal: Journal, record: RunRecord): Promise<vo
 }
 
 /** A rerun or fork of the run that has not ended: it may still read from it. */
-export async function findUnfinishedRepeat(journal: Journal, runId: string): Promise<RunRecord | undefined> {
+async function findUnfinishedRepeat(journal: Journal, runId: string): Promise<RunRecord | undefined> {
   for (let beforeRun: RunNo | undefined; ; ) {
     const page = await journal.listRuns({ parentRunId: runId, limit: PAGE, beforeRun });
     const unfinished = page.find(({ completedAt }) => completedAt === undefined);
