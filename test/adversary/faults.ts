@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Violation } from "./canaries.ts";
-import { generator, inParallel, type Result } from "./parts.ts";
+import { generator } from "./fuzz.ts";
+import { inParallel, type Result } from "./parts.ts";
 import { dataOf, type World } from "./world.ts";
 
 const json = (value: unknown) => JSON.stringify(value);

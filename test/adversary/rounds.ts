@@ -1,8 +1,9 @@
 import { startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import { saidIn } from "../fakes/model-server/shown.ts";
 import { HOSTILE_PROGRAMS, killUnderLoad, lookForSecrets, runHostilePrograms, watchSyncs } from "./faults.ts";
+import { fuzz } from "./fuzz.ts";
 import { sendHostile } from "./hostile.ts";
-import { attackWithDefinitions, fuzz, type Result, reachForForeign } from "./parts.ts";
+import { attackWithDefinitions, type Result, reachForForeign } from "./parts.ts";
 import { World } from "./world.ts";
 
 interface RoundOptions {
