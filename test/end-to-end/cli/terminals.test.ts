@@ -150,11 +150,12 @@ test("terminals that have outlived their owner are listed, attached to and ended
   await gone(first.pid);
 
   const { stdout } = await pawl(["terminals", "ls", "--json"], { cwd });
+  expect(JSON.parse(stdout)).toMatchObject({ data: { items: expect.anything() } });
   const { items } = JSON.parse(stdout).data;
   expect(items.map(({ session_id }: { session_id: string }) => session_id).toSorted()).toEqual([id, other].toSorted());
   expect(await pawl(["terminals", "kill", other], { cwd })).toMatchObject({ code: 0 });
   expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([id]);
-  expect(tmuxServersOf(cwd)).toHaveLength(1);
+  await expect.poll(() => tmuxServersOf(cwd)).toHaveLength(1);
   const at = await openTerminal(openTerminals({ columns: 90, rows: 16 }), "bash --norc");
   const words = [...pawlCommand(["terminals", "attach", id]).command, "--app", cwd].map((word) => `'${word}'`);
   await at.send(`${words.join(" ")}; echo code=$?\n`);
@@ -170,7 +171,7 @@ test("terminals that have outlived their owner are listed, attached to and ended
   });
   await next.call("exit_terminal", { session_id: id });
   expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([]);
-  expect(tmuxServersOf(cwd)).toEqual([]);
+  await expect.poll(() => tmuxServersOf(cwd)).toEqual([]);
 });
 
 /** By their command lines, so that one that has lost its socket is found as well. */
