@@ -12,6 +12,9 @@ import { waitOutLocks } from "../storage/sqlite/wait-out-locks.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
 import { writeThere } from "./storage-thread/write-there.ts";
 
+/** Those after which the next slot may be another one. */
+const CHANGES_OF_SCHEDULES: readonly string[] = ["add", "edit", "remove"];
+
 /**
  * `thread` is asked at each write: it does them from the moment on that there is one. Throws `JOURNAL_IO`, `JOURNAL_FULL`,
  * `JOURNAL_DAMAGED` with the path.
@@ -22,10 +25,10 @@ export function openServiceRecords(
 ): ServiceRecords & { close(): void } {
   const database = openServiceDatabase(options);
   const schedules = new SqliteSchedules(database);
-  const open = <Name extends keyof ServiceRecords>(name: Name, records: ServiceRecords[Name], told?: () => void) => {
-    const written = () => {
+  const open = <Name extends keyof ServiceRecords>(name: Name, records: ServiceRecords[Name]) => {
+    const written = (method: string) => {
       database.tellWritten();
-      told?.();
+      if (name === "schedules" && CHANGES_OF_SCHEDULES.includes(method)) schedules.tell();
     };
     return waitOutLocks(writeThere({ name, records, thread, written }));
   };
@@ -36,7 +39,7 @@ export function openServiceRecords(
     idempotency: open("idempotency", new SqliteIdempotencyKeys(database)),
     definitions: open("definitions", new SqliteWorkflowDefinitions(database)),
     deliveries: open("deliveries", new SqliteDeliveries(database)),
-    schedules: open("schedules", schedules, () => schedules.tell()),
+    schedules: open("schedules", schedules),
     close: () => database.close(),
   };
 }

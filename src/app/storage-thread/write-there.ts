@@ -1,3 +1,4 @@
+import { withMethods } from "../../operations/application/with-methods.ts";
 import { RECORD_WRITES, type ThreadRecords } from "./messages.ts";
 import type { StorageThread } from "./storage-thread.ts";
 
@@ -7,21 +8,21 @@ interface WrittenThere<Records extends object> {
   /** Asked at each write. Undefined: it is done here. */
   thread(): StorageThread | undefined;
   /** What is remembered here is old. */
-  written?(): void;
+  written?(method: string): void;
 }
+
+type Call = (...parameters: unknown[]) => unknown;
 
 /** The same records, whose writing calls are made on the thread. */
 export function writeThere<Records extends object>(parts: WrittenThere<Records>): Records {
   const { name, records, thread, written } = parts;
-  const writes: ReadonlySet<PropertyKey> = new Set(RECORD_WRITES[name]);
-  return new Proxy(records, {
-    get(target, method) {
-      const call: unknown = Reflect.get(target, method, target);
-      if (typeof call !== "function") return call;
-      return (...parameters: unknown[]): unknown => {
-        const there = writes.has(method) ? thread()?.write(name, String(method), parameters) : undefined;
-        return there === undefined ? Reflect.apply(call, target, parameters) : there.finally(written);
-      };
-    },
+  const writes = RECORD_WRITES[name].map((method: string): [string, Call] => {
+    const here = (Reflect.get(records, method) as Call).bind(records);
+    const call: Call = (...parameters) =>
+      thread()
+        ?.write(name, method, parameters)
+        ?.finally(() => written?.(method)) ?? here(...parameters);
+    return [method, call];
   });
+  return withMethods(records, Object.fromEntries(writes) as Partial<Records>);
 }
