@@ -1,17 +1,16 @@
-import { realpath } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
 import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
-import type { Refusal } from "../../executors/sandbox/explain-refusal.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
 import type { ConfinedProgram } from "../../executors/terminal/terminal-options.ts";
 import type { SandboxState } from "../../operations/application/application.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
+import { confineServer, confineTerminal, toText } from "./confine-programs.ts";
 
 export type CodeAndModels = ReturnType<typeof composeCodeAndModels>;
 
@@ -135,83 +134,6 @@ async function checkSandbox(): Promise<SandboxState> {
   if (ending.type === "refused") return { ok: false, detail: ending.reason, remedy: ending.remedy };
   return { ok: false, detail: `a program that does nothing was ${ending.type}` };
 }
-
-/** The server sees the system, our Node, and the folder of its definition without what may hold keys. */
-async function confineServer(
-  sandbox: Sandbox,
-  { command, args, env, cwd, confinedTo, reach }: ProcessWay,
-  { limits, dataDir }: { readonly limits: CodeAndModels["limits"]; readonly dataDir: string },
-) {
-  const folder = typeof confinedTo === "string" ? await realpath(confinedTo) : undefined;
-  const isInside = folder !== undefined && `${cwd}/`.startsWith(`${folder}/`);
-  const prepared = await sandbox.prepareStanding({
-    command,
-    args,
-    env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, ...env },
-    cwd: isInside ? cwd : "/tmp",
-    visible: [
-      { kind: "path", path: process.execPath },
-      ...(folder === undefined
-        ? []
-        : [
-            { kind: "entries", path: folder, without: ["pawl.yaml", "agents.json"] } as const,
-            { kind: "hidden", path: dataDir } as const,
-          ]),
-    ],
-    network: true,
-    reach,
-    limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
-  });
-  if (prepared === undefined || !("refused" in prepared)) return prepared;
-  const message = `There is no sandbox for a server that a definition names (${toText(prepared.refused)}).`;
-  throw new PawlError("SANDBOX_MISSING", { message });
-}
-
-/** The terminal sees the folder as scripts do, and may change what the operator lists of it. */
-async function confineTerminal(
-  sandbox: Sandbox,
-  { folder, ...program }: ConfinedProgram,
-  {
-    limits,
-    dataDir,
-    writable,
-  }: {
-    readonly limits: CodeAndModels["limits"];
-    readonly dataDir: string;
-    readonly writable: readonly string[];
-  },
-) {
-  const changed = await Promise.all(
-    writable.map((path) => realpath(resolve(folder, path)).catch(() => resolve(folder, path))),
-  );
-  const outside = changed.find((path) => !path.startsWith(`${folder}/`));
-  if (outside !== undefined) {
-    const message = `\`terminal.sandbox_folders\` has ${outside}, which does not lie below ${folder}.`;
-    throw new PawlError("CONFIG_INVALID", { message });
-  }
-  const prepared = await sandbox.prepareStanding({
-    ...program,
-    visible: [
-      { kind: "entries", path: folder, without: ["pawl.yaml", "agents.json"] },
-      ...changed.map((path) => ({ kind: "writable", path }) as const),
-      { kind: "hidden", path: dataDir },
-    ],
-    network: true,
-    hasTerminal: true,
-    limits: { memoryBytes: limits.memoryBytes, maxProcesses: limits.maxProcesses + THREADS_OF_SERVER },
-  });
-  if (prepared !== undefined && !("refused" in prepared)) return prepared;
-  const reason =
-    prepared === undefined ? "it is switched off by `code.sandbox`, or not installed" : toText(prepared.refused);
-  throw new PawlError("SANDBOX_MISSING", { message: `There is no sandbox for the terminal (${reason}).` });
-}
-
-function toText({ reason, remedy }: Refusal): string {
-  return `${reason}. ${remedy}`;
-}
-
-/** Node starts as many before a server has done anything. */
-const THREADS_OF_SERVER = 32;
 
 async function runSandboxed(
   sandbox: Sandbox,
