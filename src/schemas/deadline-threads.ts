@@ -4,8 +4,8 @@ import { Worker } from "node:worker_threads";
 import type { PawlError } from "../core/errors/pawl-error.ts";
 
 interface ThreadKind {
-  /** The program of a thread: it says that it is ready, and then answers each job with one message. */
-  readonly main: URL;
+  /** The module beside which `thread-main` lies, the program of a thread: it says that it is ready, and answers each job with one message. */
+  readonly beside: string;
   readonly deadlineMs: number;
   /** On a busy machine a thread has not had its time by the deadline. It gets it, up to the last deadline. */
   readonly minCpuMs: number;
@@ -31,7 +31,7 @@ export class DeadlineThreads<Job, Answer> {
   async perform(job: Job): Promise<Answer> {
     let worker = await this.#take();
     try {
-      worker ??= await startThread(this.#kind.main);
+      worker ??= await startThread(this.#kind.beside);
       return await this.#ask(worker, job);
     } catch (error) {
       worker = undefined;
@@ -86,8 +86,8 @@ export class DeadlineThreads<Job, Answer> {
   }
 }
 
-async function startThread(main: URL): Promise<Worker> {
-  const worker = new Worker(main, {
+async function startThread(beside: string): Promise<Worker> {
+  const worker = new Worker(new URL(beside.endsWith(".ts") ? "./thread-main.ts" : "./thread-main.js", beside), {
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },

@@ -2,11 +2,9 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 import { DeadlineThreads } from "./deadline-threads.ts";
 import type { SchemaAnswer, SchemaJob } from "./thread-main.ts";
 
-const isSource = import.meta.url.endsWith(".ts");
-
 /** Throws `SCHEMA_TOO_COSTLY`. A process has these threads once, as it has its event loop once. */
 export const schemaThreads = new DeadlineThreads<SchemaJob, SchemaAnswer>({
-  main: new URL(isSource ? "./thread-main.ts" : "./thread-main.js", import.meta.url),
+  beside: import.meta.url,
   deadlineMs: 1_000,
   minCpuMs: 800,
   toError: (cause) =>

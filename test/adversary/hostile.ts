@@ -276,36 +276,8 @@ const TEXTS: readonly Hostile[] = [
   text("jinja-power", uhlpPrompt("{{ 9 ** 9 ** 9 ** 9 }}")),
   text("jinja-format", uhlpPrompt("{{ '%1000000000d' | format(1) }}")),
   text("jinja-depth", uhlpPrompt(`{{ ${"(".repeat(5_000)}1${")".repeat(5_000)} }}`)),
-  text(
-    "expression-depth",
-    json({
-      workflowId: "x",
-      startAt: "a",
-      steps: {
-        a: {
-          type: "control",
-          subtype: "formatResponse",
-          resultType: "generic",
-          data: { x: `${"(".repeat(5_000)}1${")".repeat(5_000)}` },
-        },
-      },
-    }),
-  ),
-  text(
-    "expression-length",
-    json({
-      workflowId: "x",
-      startAt: "a",
-      steps: {
-        a: {
-          type: "control",
-          subtype: "formatResponse",
-          resultType: "generic",
-          data: { x: Array(20_000).fill("1").join(" + ") },
-        },
-      },
-    }),
-  ),
+  text("expression-depth", uhlpExpression(`${"(".repeat(5_000)}1${")".repeat(5_000)}`)),
+  text("expression-length", uhlpExpression(Array(20_000).fill("1").join(" + "))),
   {
     name: "value-depth",
     path: "/workflows/run",
@@ -328,6 +300,11 @@ const TEXTS: readonly Hostile[] = [
 
 function text(name: string, definition: string): Hostile {
   return { name, path: "/workflows/run/sync", body: json({ workflow: definition, input: {} }) };
+}
+
+function uhlpExpression(x: string): string {
+  const a = { type: "control", subtype: "formatResponse", resultType: "generic", data: { x } };
+  return json({ workflowId: "x", startAt: "a", steps: { a } });
 }
 
 function uhlpPrompt(prompt: string): string {

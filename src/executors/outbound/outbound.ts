@@ -9,6 +9,7 @@ import type {
   OutboundOpening,
   OutboundRequest,
   OutboundResult,
+  Reach,
 } from "../../ports/outbound.ts";
 import { createFindWay, type FindWay, type OutboundOptions, pinned } from "./find-way.ts";
 import { type MakeRequest, openThrough } from "./proxy.ts";
@@ -22,14 +23,12 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
  * only the text of a name can be checked.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
+  const findUsual = createFindWay(options);
+  const findWayTo = (reach: Reach = []) => (reach.length === 0 ? findUsual : createFindWay(options, reach));
   return {
     async open({ url, reach, onConnected, ...facts }, signal) {
       const parsed = reach === "anywhere" ? new URL(url) : parseUrl(url);
-      const answer = await send(
-        parsed,
-        { ...facts, signal, onConnected: () => onConnected?.() },
-        createFindWay(options, reach),
-      );
+      const answer = await send(parsed, { ...facts, signal, onConnected: () => onConnected?.() }, findWayTo(reach));
       return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer };
     },
     async request(asked, signal) {
@@ -39,11 +38,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         wasSent = true;
       };
       try {
-        return await follow(
-          asked,
-          { signal: AbortSignal.any([signal, limit]), onConnecting },
-          createFindWay(options, asked.reach),
-        );
+        return await follow(asked, { signal: AbortSignal.any([signal, limit]), onConnecting }, findWayTo(asked.reach));
       } catch (error) {
         const failed = { ok: false, wasSent } as const;
         if (signal.aborted) return { ...failed, reason: "aborted", message: "The request was stopped." };

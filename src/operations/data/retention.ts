@@ -98,13 +98,18 @@ function toRules({ days, runs, ...own }: Keep): readonly KeepRule[] {
 async function* findOld(app: Application, { statuses, days, runs }: KeepRule): AsyncGenerator<RunRecord> {
   const firstKept = days === undefined ? Number.NEGATIVE_INFINITY : app.clock.now() - days * DAY_MS;
   let excess = runs === undefined ? 0 : (await (await journalOf(app)).countRuns({ status: statuses })) - runs;
+  for await (const run of eachRun(app, statuses)) {
+    if (excess <= 0 && run.createdAt >= firstKept) return;
+    if (excess > 0 || (run.completedAt ?? firstKept) < firstKept) yield run;
+    excess -= 1;
+  }
+}
+
+/** Oldest first, a page in memory at a time. */
+async function* eachRun(app: Application, status: readonly RunStatus[]): AsyncGenerator<RunRecord> {
   for (let afterRun: RunNo = 0; ; ) {
-    const page = await (await journalOf(app)).listRuns({ status: statuses, afterRun, limit: PAGE });
-    for (const run of page) {
-      if (excess <= 0 && run.createdAt >= firstKept) return;
-      if (excess > 0 || (run.completedAt ?? firstKept) < firstKept) yield run;
-      excess -= 1;
-    }
+    const page = await (await journalOf(app)).listRuns({ status, afterRun, limit: PAGE });
+    yield* page;
     if (page.length < PAGE) return;
     afterRun = page.at(-1)?.no ?? afterRun;
     await passTurn();
@@ -114,14 +119,11 @@ async function* findOld(app: Application, { statuses, days, runs }: KeepRule): A
 /** Runs that an unfinished one repeats. What begins to repeat one later is found when that is deleted. */
 async function findRepeated(app: Application): Promise<ReadonlySet<string>> {
   const repeated = new Set<string>();
-  const status = RUN_STATUSES.filter((each) => !ENDED.some((ended) => ended === each));
-  for (let afterRun: RunNo = 0; ; ) {
-    const page = await (await journalOf(app)).listRuns({ status, afterRun, limit: PAGE });
-    for (const { parentRunId } of page) if (parentRunId !== undefined) repeated.add(parentRunId);
-    if (page.length < PAGE) return repeated;
-    afterRun = page.at(-1)?.no ?? afterRun;
-    await passTurn();
+  const unfinished = RUN_STATUSES.filter((each) => !ENDED.some((ended) => ended === each));
+  for await (const { parentRunId } of eachRun(app, unfinished)) {
+    if (parentRunId !== undefined) repeated.add(parentRunId);
   }
+  return repeated;
 }
 
 async function findUntold(app: Application): Promise<ReadonlySet<unknown>> {

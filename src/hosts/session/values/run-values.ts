@@ -22,10 +22,10 @@ export interface ValueSources {
   parse?(text: string): Json | undefined;
 }
 
-/** A stored value that is not JSON text but names a blob. */
 /** Values of one query, which keeps everybody else waiting. */
 const READ_AT_ONCE = 200;
 
+/** A stored value that is not JSON text but names a blob. */
 export const BLOB_MARK = "~";
 
 const NOTHING: ReadonlySet<number> = new Set();

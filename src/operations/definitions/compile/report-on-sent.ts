@@ -12,11 +12,9 @@ const MAX_INLINE_CHARACTERS = 2_000;
 
 const TOO_MANY_PARTS = "The steps of the definition and what they depend on are too many together.";
 
-const isSource = import.meta.url.endsWith(".ts");
-
 // A process has these threads once, as it has its event loop once.
 const threads = new DeadlineThreads<CompileJob, CompileAnswer>({
-  main: new URL(isSource ? "./thread-main.ts" : "./thread-main.js", import.meta.url),
+  beside: import.meta.url,
   deadlineMs: DEADLINE_MS,
   minCpuMs: 1_600,
   toError: (cause) => tooCostly(`The definition could not be compiled within ${DEADLINE_MS / 1_000} s.`, cause),
