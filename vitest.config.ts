@@ -42,6 +42,7 @@ export default defineConfig({
     pool: "forks",
     // As `src/main.ts` does first.
     setupFiles: ["test/support/exact-json.ts"],
+    globalSetup: ["test/support/postgres-for-all.ts"],
     reporters: ["default", new SkippedReporter()],
     // Many tests wait for shells, servers and browsers, so more run at once than there are processors.
     maxWorkers: Math.max(3, availableParallelism()),

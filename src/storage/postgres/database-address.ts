@@ -1,0 +1,24 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
+
+/** Where a PostgreSQL server is. */
+export interface DatabaseAddress {
+  /** With user and password: never shown. */
+  readonly url: string;
+  /** Host, port and database, for messages. */
+  readonly shown: string;
+}
+
+/** Reads `database.url`, in the spelling of SQLAlchemy too (`postgresql+asyncpg://`). Throws `CONFIG_INVALID`. */
+export function readDatabaseUrl(text: string): DatabaseAddress {
+  const url = text.replace(/^postgres(?:ql)?(?:\+\w+)?:/i, "postgresql:");
+  const isPostgres = url.startsWith("postgresql://");
+  if (!isPostgres || !URL.canParse(url)) {
+    throw new PawlError("CONFIG_INVALID", {
+      message: "`database.url` (DATABASE_URL) is not the address of a PostgreSQL database.",
+      remedy:
+        "Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE; in user and password escape special characters.",
+    });
+  }
+  const { host, pathname, searchParams } = new URL(url);
+  return { url, shown: `${host || (searchParams.get("host") ?? "localhost")}${pathname}` };
+}

@@ -1,0 +1,23 @@
+import type { SqlValue } from "../sql/sql-database.ts";
+
+/** No text of PostgreSQL holds a NUL. It is written as this character, which stands for nothing in Unicode, and a digit. */
+const ESCAPE = "\u{10FFFE}";
+
+export function toPostgres(value: SqlValue): SqlValue {
+  if (typeof value !== "string" || !(value.includes("\0") || value.includes(ESCAPE))) return value;
+  return value.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll("\0", `${ESCAPE}0`);
+}
+
+export function fromPostgres(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  return text.replaceAll(`${ESCAPE}0`, "\0").replaceAll(`${ESCAPE}1`, ESCAPE);
+}
+
+/** `?` and `?3` as PostgreSQL counts them. No text of ours has a question mark in a literal. */
+export function toNumbered(text: string): string {
+  let last = 0;
+  return text.replaceAll(/\?(\d*)/g, (_, number: string) => {
+    last = number === "" ? last + 1 : Number(number);
+    return `$${last}`;
+  });
+}
