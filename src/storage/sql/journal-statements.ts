@@ -8,9 +8,11 @@ import { RUN_COLUMNS } from "./run-row.ts";
 
 /**
  * The partial indexes contain this condition word by word; otherwise they are not used. Said negatively, since a planner
- * that is given the open statuses goes through the index of statuses instead, and with it through every parked run.
+ * that is given the open statuses goes through the index of statuses instead, and with it through every parked run. Not as
+ * `NOT IN`: SQLite builds a table of the list for each row that is written, measured at a third of all that a run's row costs.
  */
-const UNFINISHED = "status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded')";
+const UNFINISHED =
+  "status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded'";
 
 export const INSERT_RUN = `INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status,
     parked, wake_at, cost_micro, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url,

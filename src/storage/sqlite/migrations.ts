@@ -87,6 +87,13 @@ const MIGRATIONS: readonly string[] = [
     WHERE events.body LIKE '%"policies":%' ORDER BY events.at, events.id;`,
   // -1: nobody knows.
   "ALTER TABLE runs ADD COLUMN uncertain_micro INTEGER NOT NULL DEFAULT 0",
+  // The same runs, under a condition that costs a write less.
+  `DROP INDEX runs_active;
+  DROP INDEX runs_asleep;
+  CREATE INDEX runs_active ON runs (no)
+    WHERE status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded' AND parked = 0;
+  CREATE INDEX runs_asleep ON runs (wake_at)
+    WHERE status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded' AND parked = 1 AND wake_at IS NOT NULL;`,
 ];
 
 /** Brings a journal file up to today's tables, each step in a transaction of its own. */
