@@ -5,18 +5,19 @@ import type { Event } from "../core/history/events.ts";
 export type RunNo = number;
 
 /**
- * The append-only record of every run, the only truth. One process owns it for writing; others may open it for reading.
- * Sequence numbers of a run are dense from 1. Values lie beside their event and are read only when asked for.
+ * The append-only record of every run, the only truth. A run has one writer: the process that has created or claimed it. In a
+ * journal that one process owns, that is the writer of all. Sequence numbers of a run are dense from 1. Values lie beside
+ * their event and are read only when asked for.
  */
 export interface Journal {
-  /** A number for a run that the caller is about to create. It is reserved in memory only; unused numbers are skipped. */
-  reserveRun(): RunNo;
+  /** A number for a run that the caller is about to create. It is nobody else's; unused numbers are skipped. */
+  reserveRun(): Promise<RunNo>;
   /**
-   * Commits all entries in one transaction, at the configured durability, or reports per entry why not. An entry whose
-   * `afterSeq` is not the run's last number, or whose run ended, is refused with `conflict` and only it is dropped.
-   * Rejects when nothing could be written (`JOURNAL_FULL`, `JOURNAL_IO`): then nothing has been written.
+   * Commits all entries in one transaction, at the configured durability, or reports per entry why not; only that entry is
+   * dropped then. Rejects when nobody knows that anything was written (`JOURNAL_FULL`, `JOURNAL_IO`). A batch that is tried
+   * again under its `token` is written once, whatever became of the tries before.
    */
-  append(entries: readonly Append[]): Promise<readonly AppendResult[]>;
+  append(entries: readonly Append[], token?: string): Promise<readonly AppendResult[]>;
   /** Rows with `seq > afterSeq`, in order, without their values. */
   readEvents(run: RunNo, options: { readonly afterSeq: number; readonly limit: number }): Promise<readonly EventRow[]>;
   /** The stored value of one event, as it was appended. */
@@ -40,13 +41,20 @@ export interface Journal {
   countRuns(filter: RunSelection): Promise<number>;
   /** The number of open questions to people in all runs. */
   countApprovals(): Promise<number>;
-  /** Unfinished runs that must go on now: not parked, or with `wakeAt <= now`. Oldest first, in slices. */
-  listDue(options: {
+  /**
+   * Unfinished runs that must go on now (not parked, or with `wakeAt <= now`) and that nobody drives. From now on this process
+   * drives them. Oldest first, in slices.
+   */
+  claimDue(options: {
     readonly now: number;
     readonly afterRun: RunNo;
     readonly limit: number;
-  }): Promise<readonly RunRecord[]>;
-  /** The earliest `wakeAt` of a parked run. */
+  }): Promise<readonly ClaimedRun[]>;
+  /** From now on this process drives the run, if it does not yet. Undefined: another one does, or there is no such run. */
+  claim(run: RunNo): Promise<ClaimedRun | undefined>;
+  /** Another process may drive these runs. */
+  release(runs: readonly RunNo[]): Promise<void>;
+  /** The earliest `wakeAt` of a parked run that nobody drives. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;
   /** Work that remains after ends of runs, oldest first. `afterId`: only later entries. */
@@ -61,9 +69,9 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** A place in the order of all commits. */
+/** A place in the order of all commits: nothing is committed before a place that was read. */
 export interface LogPosition {
-  /** Dense from 1; 0: before the first. */
+  /** It grows; 0: before the first. */
   readonly commit: number;
   /** The time of the commit, which distinguishes it from one with the same number in another history. */
   readonly at: number;
@@ -211,6 +219,11 @@ export interface RunRecord extends NewRun {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
+export interface ClaimedRun extends RunRecord {
+  /** The last sign of life of the process that drove it before and has died. `null`: it was let go of. Absent: nobody knows. */
+  readonly lostAt?: number | null;
+}
+
 /** Some of its steps took the process down and rest until a person resumes the run. */
 export function holdsSteps({ completedAt, error }: RunRecord): boolean {
   return completedAt === undefined && error !== undefined;
@@ -243,7 +256,17 @@ export interface RunFilter extends RunSelection {
 
 export type AppendResult =
   | { readonly ok: true }
-  | { readonly ok: false; readonly reason: "conflict" | "refused"; readonly message: string };
+  | { readonly ok: false; readonly reason: AppendRefusal; readonly message: string };
+
+export type AppendRefusal =
+  /** `afterSeq` is not the run's last number, or the run has ended or was never created. */
+  | "conflict"
+  /** Another process has taken the run over. */
+  | "fenced"
+  /** There is a run of this id. */
+  | "taken"
+  /** The entry itself cannot be stored, and would be refused again. */
+  | "refused";
 
 export interface NewOutbox {
   /** `storage`, `webhook`, `notify`, `dead_letter` ... */

@@ -59,6 +59,10 @@ export function refused(message: string): Refusal {
   return { ok: false, reason: "refused", message };
 }
 
+export function taken(id: string): Refusal {
+  return { ok: false, reason: "taken", message: `There is a run ${id} already.` };
+}
+
 function conflict(message: string): Refusal {
   return { ok: false, reason: "conflict", message };
 }

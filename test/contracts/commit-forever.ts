@@ -9,7 +9,7 @@ const [path = ""] = process.argv.slice(2);
 const journal = openSqliteJournal({ path, durability: "power" });
 const found = await journal.findRun("crash");
 const known = found === undefined || found === "ambiguous" ? undefined : found;
-const run = known?.no ?? journal.reserveRun();
+const run = known?.no ?? (await journal.reserveRun());
 let lastSeq = known?.lastSeq ?? 0;
 
 for (;;) {

@@ -21,6 +21,10 @@ export function succeeded(path: string, at = 3_000): Event {
   return { type: "stepSucceeded", path, attempt: 1, at, costMicro: 7, inputHash: "h" };
 }
 
+export function reserveRuns(journal: Journal, count: number): Promise<RunNo[]> {
+  return Promise.all(Array.from({ length: count }, () => journal.reserveRun()));
+}
+
 /** Creates a run with `count` events and returns its number. */
 export async function createRun(
   journal: Journal,
@@ -28,7 +32,7 @@ export async function createRun(
   options: { readonly count?: number; readonly patch?: RunPatch; readonly more?: Partial<NewRun> } = {},
 ): Promise<RunNo> {
   const { count = 1, patch, more } = options;
-  const run = journal.reserveRun();
+  const run = await journal.reserveRun();
   const events = Array.from({ length: count }, (_, index) => ({ event: started(`step${index + 1}`) }));
   const entry: Append = { run, afterSeq: 0, create: newRun(id, more), events, ...(patch && { patch }) };
   const [result] = await journal.append([entry]);

@@ -128,7 +128,7 @@ describe("a file that is cut off or overwritten", () => {
   async function closedJournal(): Promise<{ readonly path: string; readonly run: number }> {
     const path = join(temporaryFolder(), "pawl.db");
     const journal = openJournal(path);
-    const run = journal.reserveRun();
+    const run = await journal.reserveRun();
     await createRun(journal, "unused");
     await journal.append([
       {

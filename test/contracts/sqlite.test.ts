@@ -22,7 +22,7 @@ import {
 import { createdWithinQuery, listRunsQuery } from "../../src/storage/sql/list-queries.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { createRun, newRun, readPaths, readWholeLog, started } from "./journal-samples.ts";
+import { createRun, newRun, readPaths, readWholeLog, reserveRuns, started } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 function newPath(): string {
@@ -338,8 +338,9 @@ describe("questions use indexes", () => {
   test("a start leaves parked runs alone that are not due, and knows when the next is", async () => {
     const path = newPath();
     const journal = openJournal(path, { durability: "process" });
-    const parked = Array.from({ length: 1_000 }, (_, index) => ({
-      run: journal.reserveRun(),
+    const numbers = await reserveRuns(journal, 1_000);
+    const parked = numbers.map((run, index) => ({
+      run,
       afterSeq: 0,
       create: newRun(`parked-${index}`),
       events: [],
@@ -350,7 +351,7 @@ describe("questions use indexes", () => {
     await journal.close();
 
     const opened = openJournal(path);
-    const due = await opened.listDue({ now: 1_000, afterRun: 0, limit: 1_000 });
+    const due = await opened.claimDue({ now: 1_000, afterRun: 0, limit: 1_000 });
     const wakeAt = await opened.nextWakeAt();
 
     expect(due.map(({ no }) => no)).toEqual([active]);

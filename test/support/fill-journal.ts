@@ -1,5 +1,6 @@
 import type { Event } from "../../src/core/history/events.ts";
 import type { Append, Journal, NewOutbox, RunPatch, RunRecord } from "../../src/ports/journal.ts";
+import { reserveRuns } from "../contracts/journal-samples.ts";
 
 /** A run that was really done, of which others are copies. */
 interface Model {
@@ -29,9 +30,9 @@ export async function fillJournal(journal: Journal, { runs, now }: FillOptions):
   const models = await readModels(journal);
   for (let begun = 0; begun < runs; begun += COMMIT) {
     const count = Math.min(COMMIT, runs - begun);
-    const entries = Array.from({ length: count }, (_, n) => {
+    const entries = (await reserveRuns(journal, count)).map((no, n) => {
       const at = now - Math.floor(((runs - begun - n) / runs) * YEAR_MS);
-      return copyOf(modelFor(models, begun + n), { no: journal.reserveRun(), n: begun + n, at });
+      return copyOf(modelFor(models, begun + n), { no, n: begun + n, at });
     });
     const results = await journal.append(entries);
     const refused = results.find(({ ok }) => !ok);

@@ -487,6 +487,7 @@ export const ERRORS = {
   // Storage and ownership
   DATA_LOCKED: row("Another process owns the data directory.", "Go through it, or end it.", 1),
   OWNER_GONE: row("The process that drove the run is gone.", "Run `pawl runs resume ID`.", 1),
+  RUN_ELSEWHERE: row("Another process drives the run.", "Nothing needs to be done: it goes on there.", 1),
   OWNER_SILENT: row(
     "The process that drives the runs does not answer.",
     "It may be stopped or very busy. What was asked for may still be done once it goes on: look before you ask again.",

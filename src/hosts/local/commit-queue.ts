@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -9,11 +10,20 @@ export interface CommitQueueOptions {
   readonly clock: Clock;
   /** On the main thread a commit blocks the event loop: small ones keep it responsive. */
   readonly maxRowsPerCommit: number;
+  /** The pause before a commit that failed is tried again, and the longest one. */
+  readonly firstRetryMs: number;
   readonly retryMs: number;
   /** Nothing can be written: the collected entries are kept and tried again. `undefined`: they have been written. */
   stalled(error: PawlError | undefined): void;
   /** A defect: a committer threw. */
   broken(error: unknown): void;
+}
+
+interface TriedCommit {
+  readonly committers: readonly Committer[];
+  readonly entries: readonly Append[];
+  readonly token: string;
+  readonly pauseMs: number;
 }
 
 /** Commits may follow each other for this long before other work of the process gets its turn. */
@@ -26,6 +36,8 @@ const MAX_TURN_MS = 4;
 export class CommitQueue implements SessionLog {
   readonly #options: CommitQueueOptions;
   readonly #dirty = new Set<Committer>();
+  readonly #name = `${randomUUID()} `;
+  #lastBatch = 0;
   #isScheduled = false;
   #turnBegan = 0;
   #isCommitting = false;
@@ -81,9 +93,12 @@ export class CommitQueue implements SessionLog {
       this.#finish();
       return;
     }
-    this.#options.journal.append(entries).then(
+    // Nobody may ever learn whether a commit went through, so each has a name.
+    this.#lastBatch += 1;
+    const token = `${this.#name}${this.#lastBatch}`;
+    this.#options.journal.append(entries, token).then(
       (results) => this.#settle(committers, results),
-      (error: unknown) => this.#retry({ committers, entries }, error),
+      (error: unknown) => this.#retry({ committers, entries, token, pauseMs: this.#options.firstRetryMs }, error),
     );
   }
 
@@ -114,8 +129,8 @@ export class CommitQueue implements SessionLog {
     else this.#scheduleTurn();
   };
 
-  /** Nothing was written, so nothing is performed: the same entries are tried until they go through. */
-  #retry(commit: { committers: readonly Committer[]; entries: readonly Append[] }, error: unknown): void {
+  /** Nothing is known to be written, so nothing is performed: the same entries are tried until they go through. */
+  #retry(commit: TriedCommit, error: unknown): void {
     const { clock, retryMs, journal, stalled } = this.#options;
     // A damaged journal does not heal, so it is not tried again.
     if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) {
@@ -127,15 +142,15 @@ export class CommitQueue implements SessionLog {
     const tryAgain = () => {
       stop();
       this.#tryAgain = undefined;
-      journal.append(commit.entries).then(
+      journal.append(commit.entries, commit.token).then(
         (results) => {
           stalled(undefined);
           this.#settle(commit.committers, results);
         },
-        (again: unknown) => this.#retry(commit, again),
+        (again: unknown) => this.#retry({ ...commit, pauseMs: Math.min(2 * commit.pauseMs, retryMs) }, again),
       );
     };
-    const stop = clock.wakeAt(clock.now() + retryMs, tryAgain);
+    const stop = clock.wakeAt(clock.now() + commit.pauseMs, tryAgain);
     this.#tryAgain = tryAgain;
   }
 

@@ -15,6 +15,8 @@ import type { LocalHostOptions } from "./local-host-options.ts";
 
 /** How long a failing storage is left alone. */
 export const STALL_RETRY_MS = 5_000;
+/** A commit is what everything waits for: it is tried again sooner, then less and less often. */
+const FIRST_RETRY_MS = 50;
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -53,6 +55,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
       journal,
       clock,
       maxRowsPerCommit: options.maxRowsPerCommit ?? 500,
+      firstRetryMs: FIRST_RETRY_MS,
       retryMs,
       stalled,
       broken,

@@ -3,7 +3,7 @@ import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
 import { readableVariables } from "../../core/trust/check-grant.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { ClaimedRun, Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 import type { FindExecutor } from "../executors.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs } from "../session/finish-run.ts";
@@ -31,6 +31,8 @@ export interface LoadedRunsParts extends HostParts {
   env(name: string): string | undefined;
   /** Throws if the process is parking its runs. */
   refuseWhenParking(): void;
+  /** Another process may drive it. */
+  release(run: RunNo): void;
   /** The run leaves memory: what is kept for it can go. */
   unloaded(run: LiveRun): void;
   /** The run waits long, and only its rows remain. */
@@ -51,6 +53,10 @@ export class LoadedRuns {
 
   get size(): number {
     return this.#runs.size;
+  }
+
+  get numbers(): readonly RunNo[] {
+    return [...this.#runs.keys()];
   }
 
   byNo(no: RunNo): LiveRun | undefined {
@@ -91,8 +97,19 @@ export class LoadedRuns {
     }
   }
 
-  /** Goes on with a run where its last process has left it. */
-  async #rebuild(about: RunRecord): Promise<LiveRun> {
+  /** Goes on with a run where its last process has left it. Throws `RUN_ELSEWHERE` where another process drives it. */
+  async #rebuild({ no, id }: RunRecord): Promise<LiveRun> {
+    const about = await this.#parts.journal.claim(no);
+    if (about === undefined) throw new PawlError("RUN_ELSEWHERE", { message: `Another process drives the run ${id}.` });
+    try {
+      return await this.#goOn(about);
+    } catch (error) {
+      this.#parts.release(no);
+      throw error;
+    }
+  }
+
+  async #goOn(about: ClaimedRun): Promise<LiveRun> {
     const { journal, clock, graphs, ledger, warnings, secrets, previousSeenAt, env, findExecutor } = this.#parts;
     const { no } = about;
     const tracker = new UseTracker();
@@ -104,11 +121,11 @@ export class LoadedRuns {
     const { state, options, lineage, sealed } = rebuilt;
     tracker.assume(state);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
-    // Giving up a run is no death of a process.
-    const wasGivenUp = this.#givenUp.delete(no);
+    // Neither giving up a run nor handing it over is the death of a process.
+    const wasGivenUp = this.#givenUp.delete(no) || about.lostAt === null;
     const traits = await findWorkTraits(findExecutor, state, options);
     const runsElsewhere = wasGivenUp ? () => true : traits.runsElsewhere;
-    const diedAt = previousSeenAt ?? clock.now();
+    const diedAt = about.lostAt ?? previousSeenAt ?? clock.now();
     const lost = wasGivenUp ? [] : openCalls.lost(state);
     const values = this.#valuesOf({ no, about, state });
     const costs = new CostLookUp({ state, options, values, lost, findExecutor, clock, diedAt });
@@ -182,6 +199,7 @@ export class LoadedRuns {
     if (this.#runs.get(run.no) === run) this.#runs.delete(run.no);
     if (this.#byId.get(run.runId) === run) this.#byId.delete(run.runId);
     this.#parts.unloaded(run);
+    if (run.state.phase !== "finished") this.#parts.release(run.no);
   }
 
   /** The outputs of a run that has ended. */

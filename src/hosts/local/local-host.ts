@@ -4,7 +4,7 @@ import { newRunState } from "../../core/history/new-run-state.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { RunRecord } from "../../ports/journal.ts";
+import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
@@ -47,6 +47,8 @@ export class LocalHost implements RunHost {
   readonly #watchers: RunWatchers;
   readonly #settled = new SettledRuns();
   readonly #reruns = new RerunGuard();
+  readonly #released: RunNo[] = [];
+  #releasing: Promise<void> = Promise.resolve();
   #isParking = false;
 
   constructor(options: LocalHostOptions) {
@@ -81,6 +83,7 @@ export class LocalHost implements RunHost {
         broken,
       },
       refuseWhenParking: () => this.#refuseWhenParking(),
+      release: (no) => this.#release(no),
       unloaded: (run) => {
         this.#timers.forget(run);
         this.#tasks.forget(run);
@@ -139,7 +142,7 @@ export class LocalHost implements RunHost {
 
   async #begin(start: RunStart): Promise<LiveRun> {
     const { secrets } = this.#parts;
-    const no = this.#options.journal.reserveRun();
+    const no = await this.#options.journal.reserveRun();
     try {
       return await this.#beginAs(no, start);
     } catch (error) {
@@ -284,6 +287,7 @@ export class LocalHost implements RunHost {
 
   async park(force: AbortSignal, hold?: string): Promise<void> {
     const { queue, blobs, ledger } = this.#parts;
+    const { journal, onDefect } = this.#options;
     if (hold !== undefined) await this.#hold(hold);
     this.#isParking = true;
     this.#wakeUps.stop();
@@ -297,6 +301,8 @@ export class LocalHost implements RunHost {
     await this.#outbox.close();
     this.#watchers.tellAll({ type: "parked" });
     queue.close();
+    await journal.release(this.#runs.numbers).catch((error: unknown) => onDefect(error));
+    await this.#releasing;
     this.#settled.resolveAll();
   }
 
@@ -307,9 +313,20 @@ export class LocalHost implements RunHost {
     run.apply({ type: "runHeld", at: this.#options.clock.now() });
   }
 
+  /** Runs that leave memory in one turn are let go of together. */
+  #release(no: RunNo): void {
+    this.#released.push(no);
+    if (this.#released.length > 1) return;
+    this.#releasing = Promise.resolve()
+      .then(() => this.#options.journal.release(this.#released.splice(0)))
+      // Whoever takes them up then does so when this process has ended.
+      .catch((error: unknown) => this.#options.onDefect(error));
+  }
+
   /** The run stops in this process. Its record on disk is whole, and the next load goes on from there. */
   #abandon(run: LiveRun, error: unknown): void {
-    this.#options.onDefect(error);
+    const isExpected = isPawlError(error) && (error.code === "OWNER_GONE" || error.code === "RUN_ID_TAKEN");
+    if (!isExpected) this.#options.onDefect(error);
     if (this.#runs.byNo(run.no) !== run) return;
     this.#runs.giveUp(run);
     run.values.forget();

@@ -27,12 +27,12 @@ export class WakeUps {
     this.#parts = parts;
   }
 
-  /** Loads every run that is due, in slices. Returns how many. */
+  /** Loads every run that is due and that nobody drives, in slices. Returns how many. */
   async takeUpDue(): Promise<number> {
     const { journal, clock } = this.#parts;
     let resumed = 0;
     for (let afterRun = 0; ; ) {
-      const slice = await journal.listDue({ now: clock.now(), afterRun, limit: SLICE });
+      const slice = await journal.claimDue({ now: clock.now(), afterRun, limit: SLICE });
       for (const record of slice) {
         if (await this.#takeUp(record)) resumed += 1;
         afterRun = Math.max(afterRun, record.no);

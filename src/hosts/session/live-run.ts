@@ -214,10 +214,7 @@ export class LiveRun implements Committer, ObservedRun {
     const batch = this.#inCommit;
     this.#inCommit = undefined;
     if (batch === undefined || this.isDiscarded) return;
-    if (!result.ok) {
-      this.leave(ownerGone(result.message));
-      return this.#hooks.broken(this, new Error(result.message));
-    }
+    if (!result.ok) return this.#refuse(result);
     this.#durableSeq = batch.firstSeq + batch.events.length - 1;
     try {
       this.perform(batch.commands);
@@ -227,6 +224,13 @@ export class LiveRun implements Committer, ObservedRun {
     } catch (error) {
       this.#break(error);
     }
+  }
+
+  #refuse({ reason, message }: Extract<AppendResult, { readonly ok: false }>): void {
+    const isTaken = reason === "taken";
+    const why = isTaken ? new PawlError("RUN_ID_TAKEN", { message }) : ownerGone(message);
+    this.leave(why);
+    this.#hooks.broken(this, isTaken || reason === "fenced" ? why : new Error(message));
   }
 
   failed(error: unknown): void {

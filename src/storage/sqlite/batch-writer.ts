@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
-import { findRefusal, hasEnded, headAfter, type RunHead, refused, timeOf } from "../append-rule.ts";
+import { findRefusal, hasEnded, headAfter, type RunHead, refused, taken, timeOf } from "../append-rule.ts";
 import { logBatch, type OpenPart } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
 import { type RunRow, SEQ_RANGE, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
@@ -31,6 +31,8 @@ export class BatchWriter {
   /** The end of the order of all runs. Undefined: it must be read. */
   #log: { readonly open: OpenPart | undefined } | undefined;
   #newestRun: RunNo;
+  /** There is one batch at a time, and only the last one can be tried again. */
+  #lastBatch: { readonly token: string; readonly results: readonly AppendResult[] } | undefined;
 
   constructor(database: DatabaseSync, path: string, readOpenPart: () => OpenPart | undefined) {
     this.#statements = new Statements(database);
@@ -48,7 +50,15 @@ export class BatchWriter {
    * See `Journal.append`. Throws `JOURNAL_FULL`, `JOURNAL_IO` or `JOURNAL_DAMAGED` when nothing was written; the state
    * of the writer is then as before.
    */
-  append(entries: readonly Append[]): readonly AppendResult[] {
+  append(entries: readonly Append[], token?: string): readonly AppendResult[] {
+    const last = this.#lastBatch;
+    if (token !== undefined && last?.token === token) return last.results;
+    const results = this.#append(entries);
+    this.#lastBatch = token === undefined ? undefined : { token, results };
+    return results;
+  }
+
+  #append(entries: readonly Append[]): readonly AppendResult[] {
     try {
       return this.#commitBatch(entries, this.#writeEntry);
     } catch (error) {
@@ -144,9 +154,14 @@ export class BatchWriter {
       if (toStorageFailure(error, this.#path) !== undefined) throw error;
       this.#prepare("ROLLBACK TO entry").run();
       this.#prepare("RELEASE entry").run();
+      if (entry.create !== undefined && this.#isTaken(entry.create.id)) return taken(entry.create.id);
       return refused(error instanceof Error ? error.message : String(error));
     }
   };
+
+  #isTaken(id: string): boolean {
+    return this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) !== undefined;
+  }
 
   #createRun(run: RunNo, create: NewRun, patch: RunPatch = {}): void {
     const { id, workflow, dialect, graph, definition, createdAt } = create;

@@ -33,7 +33,7 @@ export class GuardedJournal {
     }
     this.journal = {
       ...inner,
-      append: (entries) => this.#append(inner, entries),
+      append: (entries, token) => this.#append(inner, entries, token),
       deleteRun: async (run) => {
         this.#refuseLost();
         const isDeleted = await inner.deleteRun(run);
@@ -75,14 +75,14 @@ export class GuardedJournal {
     );
   }
 
-  #append(inner: Journal, entries: readonly Append[]): Promise<readonly AppendResult[]> {
+  #append(inner: Journal, entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     try {
       this.#refuseLost();
     } catch (error) {
       return Promise.reject(error);
     }
     this.#writingSince ??= performance.now();
-    return inner.append(entries).then(
+    return inner.append(entries, token).then(
       (results) => {
         this.#writingSince = undefined;
         this.#failure = undefined;

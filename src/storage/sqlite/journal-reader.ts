@@ -23,7 +23,7 @@ type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | 
 /** The highest code point: every id that begins with a prefix sorts below the prefix with this behind it. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
-type Write = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "close";
+type Write = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "release" | "close";
 
 /** The reading calls of a journal. But for those of lists, answers are there at once. */
 export type JournalReads = Lists & {
@@ -107,7 +107,7 @@ export function createJournalReader(database: DatabaseSync, path: string) {
     },
 
     /** Two indexes, merged: the runs that are active, and those whose time has come. */
-    listDue({ now, afterRun, limit }) {
+    claimDue({ now, afterRun, limit }) {
       const active = query<RunRow>(sql.SELECT_ACTIVE).all(afterRun, limit);
       const awake = query<RunRow>(sql.SELECT_AWAKE).all(now, afterRun, limit);
       const due = awake.length === 0 ? active : [...active, ...awake].sort((a, b) => a.no - b.no).slice(0, limit);

@@ -27,16 +27,20 @@ function journalOver(database: DatabaseSync, path: string): Journal {
   try {
     const { reader, readOpenPart } = createJournalReader(database, path);
     const writer = new BatchWriter(database, path, readOpenPart);
+    const reads = toAsync(reader, path);
     let lastReserved = writer.newestRun;
     return {
-      ...toAsync(reader, path),
-      reserveRun() {
+      ...reads,
+      async reserveRun() {
         lastReserved += 1;
         return lastReserved;
       },
+      // The process that owns the file drives every run in it.
+      claim: reads.readRun,
+      release: async () => undefined,
       // The writer says itself what a failure means: it can be a single entry's.
       ...waitOutLocks({
-        append: async (entries: readonly Append[]) => writer.append(entries),
+        append: async (entries: readonly Append[], token?: string) => writer.append(entries, token),
         finishOutbox: async (ids: readonly number[]) => writer.finishOutbox(ids),
         deleteRun: async (run: RunNo) => writer.deleteRun(run),
       }),

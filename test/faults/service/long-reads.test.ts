@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Append } from "../../../src/ports/journal.ts";
 import { openSqliteJournal } from "../../../src/storage/sqlite/sqlite-journal.ts";
+import { reserveRuns } from "../../contracts/journal-samples.ts";
 import { application } from "../../end-to-end/support/application.ts";
 import { startServer } from "../../end-to-end/support/server.ts";
 import { watchHealth } from "../../support/watch-health.ts";
@@ -15,7 +16,8 @@ async function fill(data: string): Promise<void> {
   mkdirSync(data, { recursive: true });
   const journal = openSqliteJournal({ path: join(data, "pawl.db"), durability: "process" });
   for (let begun = 0; begun < RUNS; begun += 500) {
-    const results = await journal.append(Array.from({ length: 500 }, (_, n) => ended(journal.reserveRun(), begun + n)));
+    const runs = await reserveRuns(journal, 500);
+    const results = await journal.append(runs.map((run, n) => ended(run, begun + n)));
     expect(results.every(({ ok }) => ok)).toBe(true);
   }
   await journal.close();

@@ -16,7 +16,7 @@ import type {
   ViolationFilter,
   ViolationRecord,
 } from "../../../src/ports/journal.ts";
-import { findRefusal, hasEnded, headAfter, refused, timeOf } from "../../../src/storage/append-rule.ts";
+import { findRefusal, hasEnded, headAfter, taken, timeOf } from "../../../src/storage/append-rule.ts";
 import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../../../src/storage/commit-log.ts";
 
 /** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
@@ -31,19 +31,23 @@ export class MemoryJournal implements Journal {
   #open: OpenPart | undefined;
   readonly #pins = new Map<string, string>();
   readonly #outbox = new Map<number, OutboxRecord>();
+  readonly #batches = new Map<string, readonly AppendResult[]>();
   #lastReserved: RunNo = 0;
   #lastOutboxId = 0;
 
-  reserveRun(): RunNo {
+  async reserveRun(): Promise<RunNo> {
     this.#lastReserved += 1;
     return this.#lastReserved;
   }
 
-  async append(entries: readonly Append[]): Promise<readonly AppendResult[]> {
+  async append(entries: readonly Append[], token?: string): Promise<readonly AppendResult[]> {
+    const known = token === undefined ? undefined : this.#batches.get(token);
+    if (known !== undefined) return known;
     const results = entries.map((entry) => this.#appendOne(entry));
     const { commit, open } = logBatch(entries, results, this.#open);
     if (commit !== undefined) this.#commits.push({ ...commit, no: this.#commits.length + 1 });
     this.#open = open;
+    if (token !== undefined) this.#batches.set(token, results);
     return results;
   }
 
@@ -52,7 +56,7 @@ export class MemoryJournal implements Journal {
     const refusal = findRefusal(before, entry);
     if (refusal !== undefined) return refusal;
     if (entry.create !== undefined && this.#numbers.has(entry.create.id)) {
-      return refused(`There is a run ${entry.create.id} already.`);
+      return taken(entry.create.id);
     }
 
     const after = recordAfter(before, entry);
@@ -179,7 +183,7 @@ export class MemoryJournal implements Journal {
       .filter((run) => text === undefined || hasText(run, text));
   }
 
-  async listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {
+  async claimDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {
     const { now, afterRun, limit } = options;
     return [...this.#runs.values()]
       .filter((run) => !hasEnded(run.status))
@@ -188,6 +192,12 @@ export class MemoryJournal implements Journal {
       .sort((a, b) => a.no - b.no)
       .slice(0, limit);
   }
+
+  claim(run: RunNo): Promise<RunRecord | undefined> {
+    return this.readRun(run);
+  }
+
+  async release(): Promise<void> {}
 
   async nextWakeAt(): Promise<number | undefined> {
     const times = [...this.#runs.values()]

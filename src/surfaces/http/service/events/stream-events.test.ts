@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newRun } from "../../../../../test/contracts/journal-samples.ts";
+import { newRun, reserveRuns } from "../../../../../test/contracts/journal-samples.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { dataOf, readEvents } from "../../../../../test/fakes/read-events.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
@@ -110,7 +110,7 @@ test("50,000 events behind, a follower gets each once, in order, while it and ot
   const world = newWorld();
   const begin = await firstId(world);
   const { journal } = world.world;
-  const runs = Array.from({ length: 50 }, () => journal.reserveRun());
+  const runs = await reserveRuns(journal, 50);
   for (let batch = 0; batch < 100; batch += 1) {
     const events = Array.from({ length: 10 }, (_, n) => ({
       event: { type: "stepStarted", at: batch, path: `s${batch * 10 + n}`, attempt: 1 } as const,
