@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import { ChurnMap } from "../../core/churn-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal } from "../../ports/journal.ts";
 import {
@@ -26,7 +27,7 @@ interface Pending {
 export class StorageThread {
   readonly #worker: Worker;
   readonly #path: string;
-  readonly #pending = new Map<number, Pending>();
+  #pending = new ChurnMap<number, Pending>();
   #lastId = 0;
   #isClosing = false;
   /** Every later call fails with it. */
@@ -94,6 +95,6 @@ export class StorageThread {
   #end(cause: unknown): void {
     this.#ended ??= new PawlError("JOURNAL_IO", { message: `${this.#path}: the thread that writes has ended.`, cause });
     for (const call of this.#pending.values()) call.reject(this.#ended);
-    this.#pending.clear();
+    this.#pending = new ChurnMap();
   }
 }

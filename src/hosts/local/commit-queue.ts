@@ -35,7 +35,7 @@ const MAX_TURN_MS = 4;
  */
 export class CommitQueue implements SessionLog {
   readonly #options: CommitQueueOptions;
-  readonly #dirty = new Set<Committer>();
+  #dirty = new Set<Committer>();
   readonly #name = `${randomUUID()} `;
   #lastBatch = 0;
   #isScheduled = false;
@@ -173,6 +173,8 @@ export class CommitQueue implements SessionLog {
       entries.push(entry);
       rows += entry.events.length;
     }
+    // Its tables would keep all runs that were ever in it, as `ChurnMap` explains.
+    if (this.#dirty.size === 0) this.#dirty = new Set();
     return { committers, entries };
   }
 }

@@ -1,3 +1,4 @@
+import { ChurnMap } from "../../core/churn-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
@@ -42,8 +43,8 @@ export interface LoadedRunsParts extends HostParts {
 /** The runs in the memory of this process. They are loaded when something happens to them, and leave when they only wait. */
 export class LoadedRuns {
   readonly #parts: LoadedRunsParts;
-  readonly #runs = new Map<RunNo, LiveRun>();
-  readonly #byId = new Map<string, LiveRun>();
+  readonly #runs = new ChurnMap<RunNo, LiveRun>();
+  readonly #byId = new ChurnMap<string, LiveRun>();
   readonly #loading = new Map<RunNo, Promise<LiveRun>>();
   readonly #givenUp = new Set<RunNo>();
 

@@ -1,3 +1,4 @@
+import { ChurnMap } from "../../core/churn-map.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { LiveRun } from "../session/live-run.ts";
 
@@ -5,7 +6,7 @@ import type { LiveRun } from "../session/live-run.ts";
 export class RunTimers {
   readonly #clock: Clock;
   readonly #fire: (run: LiveRun, timer: string) => void;
-  readonly #running = new Map<LiveRun, Map<string, () => void>>();
+  readonly #running = new ChurnMap<LiveRun, Map<string, () => void>>();
 
   constructor(clock: Clock, fire: (run: LiveRun, timer: string) => void) {
     this.#clock = clock;

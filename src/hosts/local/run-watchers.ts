@@ -1,3 +1,4 @@
+import { ChurnMap } from "../../core/churn-map.ts";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunNotice } from "../run-host.ts";
 
@@ -10,7 +11,7 @@ export function stallNotice(error: PawlError | undefined): RunNotice {
 
 /** The watchers of each run. A listener that throws harms neither the run nor other listeners. */
 export class RunWatchers {
-  readonly #byRun = new Map<string, Set<Listen>>();
+  readonly #byRun = new ChurnMap<string, Set<Listen>>();
   readonly #onDefect: (error: unknown) => void;
 
   constructor(onDefect: (error: unknown) => void) {

@@ -1,9 +1,10 @@
+import { ChurnMap } from "../../core/churn-map.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { LiveRun } from "../session/live-run.ts";
 
 /** Callers that wait until a run settles. Kept by run id: the run may leave memory and come back meanwhile. */
 export class SettledRuns {
-  readonly #byRun = new Map<string, PromiseWithResolvers<void>[]>();
+  readonly #byRun = new ChurnMap<string, PromiseWithResolvers<void>[]>();
 
   wait(runId: string): Promise<void> {
     const settled = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { bind, type Values } from "../../core/binding/bind.ts";
+import { ChurnMap } from "../../core/churn-map.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { BudgetExhausted } from "../../core/history/events.ts";
@@ -39,7 +40,7 @@ const STOP_GRACE_MS = 5_000;
  */
 export class TaskRunner {
   readonly #parts: TaskRunnerParts;
-  readonly #running = new Map<Instance, RunningTask>();
+  readonly #running = new ChurnMap<Instance, RunningTask>();
   readonly #gate: BudgetGate;
   readonly #outcomes: OutcomeRecorder;
   readonly #executors: RunExecutors;

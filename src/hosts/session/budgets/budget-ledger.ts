@@ -1,4 +1,5 @@
 import { AMOUNTS, isNear } from "../../../core/amounts.ts";
+import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Amounts, CostReserved, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
 import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
@@ -44,7 +45,7 @@ export class BudgetLedger {
   readonly #clock: Clock;
   readonly #near: (run: LiveRun, near: BudgetNear) => void;
   readonly #failed: (error: unknown) => void;
-  readonly #payers = new Map<LiveRun, PayingRun>();
+  readonly #payers = new ChurnMap<LiveRun, PayingRun>();
   readonly #accounts = new Map<string, SharedAccount>();
   readonly #seen = new PeakUse();
   /** By step, the attempt that is to show what one costs. */

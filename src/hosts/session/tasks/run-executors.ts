@@ -1,3 +1,4 @@
+import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Executor } from "../../../ports/executor.ts";
 import type { FindExecutor } from "../../executors.ts";
 import type { LiveRun } from "../live-run.ts";
@@ -12,7 +13,7 @@ interface RunExecutorsParts {
 /** The executors of each run. Each is looked up once a run, and notified when the run ends. */
 export class RunExecutors {
   readonly #parts: RunExecutorsParts;
-  readonly #found = new Map<LiveRun, Map<string, Executor | Promise<Executor>>>();
+  readonly #found = new ChurnMap<LiveRun, Map<string, Executor | Promise<Executor>>>();
   /** Executors that keep something for a run, by its id: the run may leave memory and come back before it ends. */
   readonly #keepers = new Map<string, Set<Executor>>();
 
