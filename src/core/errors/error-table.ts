@@ -555,6 +555,27 @@ export const ERRORS = {
   ),
   STORAGE_PATH_INVALID: row("The path leaves the storage.", "Use a relative path without `..`.", 2),
   TEMPLATE_NOT_FOUND: row("There is no such template.", "List them with `pawl init --list`.", 5),
+  STORAGE_UNAVAILABLE: row(
+    "The object store does not answer, or fails.",
+    "It is tried again by itself. `pawl doctor` shows whether the bucket answers.",
+    1,
+  ),
+  STORAGE_REFUSED: row(
+    "The object store refuses what it is asked for.",
+    "Correct the settings of `storage`, or the rights of the keys; then run `pawl doctor`.",
+    1,
+  ),
+  STORAGE_CHANGED: row(
+    "Another process has changed the file at the same time. Nothing was written.",
+    "Try again: what is there is read first.",
+    1,
+  ),
+  STORAGE_SHARED: row(
+    "The bucket holds values of other data too, which could be deleted by mistake.",
+    "Give each data folder a `storage.prefix` of its own.",
+    1,
+  ),
+  PACKAGE_MISSING: row("An optional package is not installed.", "Install it.", 1),
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
   CSV_BROKEN: row(
     "Rows cannot be added to a CSV file.",
