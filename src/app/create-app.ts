@@ -100,8 +100,9 @@ class App implements OpenApplication {
     this.mask = this.#secrets.mask;
     this.#options = options;
     this.#observers = new RunObservers(options.onDefect);
-    const { durability } = config.settings.data;
-    this.#parts = new OpenedParts(this.dataDir, { durability, makesNothing: options.makesNothing });
+    const { data, storage } = config.settings;
+    const { makesNothing } = options;
+    this.#parts = new OpenedParts(this.dataDir, { durability: data.durability, storage, makesNothing });
     const parts = { appDir, dataDir: this.dataDir, config };
     const { limits, patience_ms: patienceMs } = config.settings.capacity;
     this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs });
@@ -224,15 +225,27 @@ class App implements OpenApplication {
   }
 
   async dataFolder(): Promise<DataFolder> {
+    const { dataDir } = this;
     const [{ backUp, restore }, { collectBlobs }] = await Promise.all([
       import("../storage/backup.ts"),
       import("../storage/collect-blobs.ts"),
     ]);
+    const { blobs, bucket } = await this.#parts.stores();
+    const elsewhere = bucket === undefined ? {} : { elsewhere: bucket.place };
     return {
-      backUp: (to) => backUp(this.dataDir, to),
-      restore: (from, replace) => restore(from, this.dataDir, replace),
-      collect: async (onlyLooks) => collectBlobs(this.dataDir, await this.#parts.blobs(), onlyLooks),
+      backUp: async (to) => ({ ...(await backUp(dataDir, to)), ...elsewhere }),
+      restore: async (from, replace) => ({ ...(await restore(from, dataDir, replace)), ...elsewhere }),
+      async collect(onlyLooks) {
+        const parts = await bucket?.collect(onlyLooks);
+        const collected = await collectBlobs(dataDir, blobs, onlyLooks);
+        return { ...collected, bytes: collected.bytes + (parts?.bytes ?? 0), parts: parts?.count ?? 0 };
+      },
     };
+  }
+
+  async checkBucket() {
+    const { bucket } = await this.#parts.stores();
+    return bucket === undefined ? undefined : { place: bucket.place, trouble: await bucket.findTrouble() };
   }
 
   async storageTrouble() {

@@ -1,14 +1,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Settings } from "../config/settings.ts";
 import type { Records } from "../operations/application/application.ts";
 import type { ServiceRecords } from "../operations/application/service-records.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 import { once } from "./once.ts";
+import { openStores } from "./open-stores.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
 
 interface OpenedPartsOptions {
+  readonly storage: Settings["storage"];
   readonly durability: "power" | "process";
   /** Records that are not there are empty, and are not made. */
   readonly makesNothing?: boolean | undefined;
@@ -62,15 +65,15 @@ export class OpenedParts {
     return this.thread;
   }
 
-  readonly blobs = once(async (): Promise<Blobs> => {
-    const { FileBlobs } = await import("../storage/files/file-blobs.ts");
-    return new FileBlobs(join(this.#dataDir, "blobs"));
-  });
+  readonly stores = once(() => openStores(this.#dataDir, this.#options.storage));
 
-  readonly files = once(async (): Promise<FileStorage> => {
-    const { LocalFileStorage } = await import("../storage/files/local-file-storage.ts");
-    return new LocalFileStorage(join(this.#dataDir, "storage"));
-  });
+  async blobs(): Promise<Blobs> {
+    return (await this.stores()).blobs;
+  }
+
+  async files(): Promise<FileStorage> {
+    return (await this.stores()).files;
+  }
 
   service(): Promise<ServiceRecords> {
     this.#service ??= this.#openService();

@@ -1,7 +1,6 @@
 import type { SettingDescription } from "./setting-description.ts";
 
 const MIB = 1024 * 1024;
-const FILES_STAY = "Files are kept in the data directory";
 const COMMANDS_STAY = "Commands work on the data directory";
 
 /**
@@ -64,13 +63,43 @@ export const SETTINGS = {
     },
   },
   storage: {
-    backend: { is: ["local", "s3"], default: "local", env: ["STORAGE_BACKEND"], says: "Where files are kept." },
-    bucket: { is: "text", env: ["STORAGE_BUCKET"], later: FILES_STAY, says: "The bucket for files." },
-    endpoint: { is: "text", env: ["STORAGE_ENDPOINT"], later: FILES_STAY, says: "The address of the object store." },
-    aws_access_key_id: { is: "secret", env: ["AWS_ACCESS_KEY_ID"], later: FILES_STAY, says: "Its access key." },
-    aws_secret_access_key: { is: "secret", env: ["AWS_SECRET_ACCESS_KEY"], later: FILES_STAY, says: "Its secret key." },
-    aws_session_token: { is: "secret", env: ["AWS_SESSION_TOKEN"], later: FILES_STAY, says: "Its session token." },
-    aws_region: { is: "text", env: ["AWS_REGION", "AWS_DEFAULT_REGION"], later: FILES_STAY, says: "Its region." },
+    backend: {
+      is: ["local", "s3"],
+      default: "local",
+      env: ["STORAGE_BACKEND"],
+      says: "Where large values and files are kept: in the data directory, or in a bucket of an S3-compatible store.",
+    },
+    bucket: { is: "text", env: ["STORAGE_BUCKET"], says: "The bucket." },
+    prefix: {
+      is: "text",
+      default: "",
+      env: ["STORAGE_PREFIX"],
+      says: "A folder in the bucket. Each data directory needs one of its own in a bucket that they share.",
+    },
+    endpoint: {
+      is: "text",
+      env: ["STORAGE_ENDPOINT"],
+      says: "The address of the store, such as `http://localhost:9000`. Default: Amazon S3.",
+    },
+    aws_access_key_id: {
+      is: "secret",
+      env: ["AWS_ACCESS_KEY_ID"],
+      says: "The store's access key. Default: as Amazon's SDK finds one, for example by the role of the machine.",
+    },
+    aws_secret_access_key: { is: "secret", env: ["AWS_SECRET_ACCESS_KEY"], says: "The store's secret key." },
+    aws_session_token: { is: "secret", env: ["AWS_SESSION_TOKEN"], says: "The token of temporary keys." },
+    aws_region: {
+      is: "text",
+      default: "us-east-1",
+      env: ["AWS_REGION", "AWS_DEFAULT_REGION"],
+      says: "The region of the bucket.",
+    },
+    timeout_ms: {
+      is: "milliseconds",
+      range: [100, 600_000],
+      default: 15_000,
+      says: "How long the store may take for one operation. What is large gets a second more for each 100 KB.",
+    },
   },
   database: {
     url: {

@@ -7,7 +7,8 @@ export function filesOfTenant(files: FileStorage, tenantId: string | undefined):
   const folder = `tenants/${encodeURIComponent(tenantId)}/`;
   return {
     read: (path) => files.read(folder + path),
-    write: (path, content) => files.write(folder + path, content),
+    ...(files.extendsAtomically === true ? { extendsAtomically: true } : {}),
+    write: (path, content, known) => files.write(folder + path, content, known),
     remove: (path) => files.remove(folder + path),
     sizeOf: (path) => files.sizeOf(folder + path),
     readRange: (path, range) => files.readRange(folder + path, range),

@@ -1,3 +1,4 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
@@ -48,10 +49,10 @@ export function refusePath(path: string, { settings }: Pick<Task, "settings">): 
   refuseUngranted(grantOf(settings), "storage", path);
 }
 
-/** A file could not be written. A full disk may have room again; a wrong path stays wrong. A defect goes on as one. */
+/** A file could not be written. A storage may work again; a wrong path stays wrong. A defect goes on as one. */
 export function toWriteFailure(error: unknown): Failed {
   if (!isPawlError(error)) throw error;
   const { code, message } = error;
-  const retryable = code === "JOURNAL_FULL" || code === "JOURNAL_IO";
+  const retryable = isStorageFailure(error) || code === "STORAGE_CHANGED";
   return toFailed(code, { message, retryable, effect: "unknown", costMicro: 0 });
 }

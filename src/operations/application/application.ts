@@ -88,6 +88,8 @@ export interface Application {
   dataFolder(): Promise<DataFolder>;
   /** Why what is written could not be kept now. Undefined: it could, or this process does not own the data. Absent: nobody looks. */
   storageTrouble?(): Promise<PawlError | undefined>;
+  /** Whether the bucket answers where values and files are. Undefined: they are in the data folder. Absent: nobody looks. */
+  checkBucket?(): Promise<{ readonly place: string; readonly trouble: PawlError | undefined } | undefined>;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
   /** The pools of this process. */
@@ -104,12 +106,20 @@ export interface DataFolder {
   backUp(to: string): Promise<CopiedData>;
   /** Throws `BACKUP_INVALID`, `DATA_EXISTS`, `DATA_LOCKED`. */
   restore(from: string, replace: boolean): Promise<CopiedData>;
-  /** Removes blobs that nothing refers to. */
-  collect(onlyLooks: boolean): Promise<{ readonly blobs: number; readonly bytes: number }>;
+  /** Removes blobs that nothing refers to, and in a bucket parts of files. Throws `STORAGE_SHARED`. */
+  collect(onlyLooks: boolean): Promise<CollectedData>;
+}
+
+interface CollectedData {
+  readonly blobs: number;
+  readonly bytes: number;
+  readonly parts: number;
 }
 
 interface CopiedData {
   readonly path: string;
+  /** The bucket of the values and files, which are not in the copy. Absent: they are. */
+  readonly elsewhere?: string;
   readonly files: number;
   readonly bytes: number;
 }

@@ -9,7 +9,15 @@ const copied = z.object({
   path: z.string().describe("Where the copy is."),
   files: z.int().describe("How many files it has."),
   bytes: z.int().describe("How large they are."),
+  elsewhere: z.string().optional().describe("The bucket of large values and stored files, which are not in the copy."),
 });
+
+function showCopied({ path, files, bytes, elsewhere }: z.output<typeof copied>) {
+  const data = `${path}: ${files} files, ${bytes} bytes`;
+  if (elsewhere === undefined) return { data };
+  const told = `Large values and stored files are in ${elsewhere}, and not in the backup: keep versions or a copy of it.`;
+  return { data, told: [told] };
+}
 
 export const backUpData = defineOperation({
   id: "backUpData",
@@ -24,7 +32,7 @@ export const backUpData = defineOperation({
     {
       verb: "backup",
       args: ["to"],
-      show: ({ path, files, bytes }) => ({ data: `${path}: ${files} files, ${bytes} bytes` }),
+      show: showCopied,
       example: "backup /backups/monday",
     },
   ],
@@ -48,7 +56,7 @@ export const restoreData = defineOperation({
     {
       verb: "restore",
       args: ["from"],
-      show: ({ path, files, bytes }) => ({ data: `${path}: ${files} files, ${bytes} bytes` }),
+      show: showCopied,
       example: "restore /backups/monday",
     },
   ],
@@ -66,8 +74,10 @@ export const collectGarbage = defineOperation({
     runs: z.int().describe("How many runs were deleted."),
     runs_by_status: z.record(z.string(), z.int()),
     blobs: z.int().describe("How many values were removed."),
-    bytes: z.int().describe("How large they were."),
+    parts: z.int().describe("How many objects of a bucket were removed that no stored file refers to."),
+    bytes: z.int().describe("How large values and objects were."),
   }),
+  errors: ["STORAGE_SHARED"],
   http: OF_THIS_MACHINE,
   cli: [
     {

@@ -70,6 +70,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "DATA_LOCKED",
   "JOURNAL_FULL",
   "JOURNAL_IO",
+  "STORAGE_UNAVAILABLE",
   "JOURNAL_DAMAGED",
   "JOURNAL_NEWER",
 ]);

@@ -10,14 +10,27 @@ export const healthSchema = z.object({
   sandstorm: partSchema,
   redis: partSchema,
   db: partSchema,
+  storage: partSchema.optional().describe("The bucket of large values and files. Absent: they are in the data folder."),
 });
 
 /** How the parts are that the service stands on. Never throws. */
 export async function describeHealth(
-  app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble">,
+  app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket">,
 ): Promise<z.output<typeof healthSchema>> {
-  const [sandstorm, db] = await Promise.all([checkSandstorm(app), checkJournal(app)]);
-  return { status: sandstorm === "error" || db === "error" ? "degraded" : "ok", sandstorm, redis: "off", db };
+  const [sandstorm, db, storage] = await Promise.all([checkSandstorm(app), checkJournal(app), checkBucket(app)]);
+  const isDegraded = [sandstorm, db, storage].includes("error");
+  const parts = { sandstorm, redis: "off" as const, db };
+  return { status: isDegraded ? "degraded" : "ok", ...parts, ...(storage === "off" ? {} : { storage }) };
+}
+
+async function checkBucket(app: Pick<Application, "checkBucket">): Promise<PartHealth> {
+  try {
+    const found = await app.checkBucket?.();
+    if (found === undefined) return "off";
+    return found.trouble === undefined ? "ok" : "error";
+  } catch {
+    return "error";
+  }
 }
 
 async function checkSandstorm(app: Pick<Application, "checkAgentServer">): Promise<PartHealth> {

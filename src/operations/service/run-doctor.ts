@@ -27,6 +27,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     await attempt("data directory", () => checkDataDir(app)),
     await attempt("owner", () => checkOwner(app)),
     await attempt("journal", () => checkJournal(app)),
+    ...(await attemptAll("storage", () => checkBucket(app))),
     checkConfiguration(app),
     await attempt("sandbox", () => checkSandbox(app)),
     await attempt("port", () => checkPort(app)),
@@ -169,6 +170,14 @@ async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
   return { state: "ok", detail: `${open.length} unfinished runs, durability: ${durability}` };
 }
 
+async function checkBucket(app: Application): Promise<readonly Check[]> {
+  const found = await app.checkBucket?.();
+  if (found === undefined) return [];
+  const { place, trouble } = found;
+  if (trouble === undefined) return [{ name: "storage", state: "ok", detail: `${place} can be written` }];
+  return [{ name: "storage", state: "error", detail: trouble.message, remedy: trouble.remedy }];
+}
+
 async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
   const { provider } = app.config.settings.agent;
   if (provider !== undefined) return { state: "ok", detail: `${provider}, as configured by \`agent.provider\`` };
@@ -212,10 +221,8 @@ async function checkToolServers(app: Application): Promise<readonly Check[]> {
 function unusedSettings({ config }: Application): readonly Check[] {
   return ALL_SETTINGS.flatMap(({ path, later }): Check[] => {
     const origin = config.origins.get(path);
-    const isUnusedBackend = path === "storage.backend" && config.settings.storage.backend === "s3";
-    const instead = isUnusedBackend ? "Files are kept in the data directory" : later;
-    if (origin === undefined || instead === undefined) return [];
-    const detail = `${path} (${origin}) is accepted and not used by this version. ${instead}.`;
+    if (origin === undefined || later === undefined) return [];
+    const detail = `${path} (${origin}) is accepted and not used by this version. ${later}.`;
     return [{ name: "configuration", state: "note", detail }];
   });
 }

@@ -47,6 +47,8 @@ type Sdk = typeof import("@aws-sdk/client-s3");
 const PACKAGE = "@aws-sdk/client-s3@3.1173.0";
 const MAX_TRIES = 3;
 const CONNECT_MS = 5_000;
+const CHECK_MS = 3_000;
+const PROBE = "probe";
 /** A line that is slower than 100 KB a second is taken for one that is broken. */
 const BYTES_PER_MS = 100;
 /** Parts of an upload that are not the last one have to be as large. */
@@ -188,10 +190,16 @@ export class S3Bucket {
     }
   }
 
-  /** Throws what `put` and `get` would throw, if the bucket does not answer. */
+  /** Writes an object without content. Throws what `put` throws, and sooner. */
   async check(): Promise<void> {
-    // Unlike a look at the bucket, a listing says why it is refused.
-    await this.hasAny("");
+    const timeoutMs = Math.min(this.options.timeoutMs, CHECK_MS);
+    // What can be read cannot always be written, and only a write says whether something could be kept.
+    const command = new this.#sdk.PutObjectCommand({ ...this.#at(PROBE), Body: "" });
+    try {
+      await this.#client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
+    } catch (error) {
+      throw toStoreFailure(error, this.options);
+    }
   }
 
   #at(key: string): { readonly Bucket: string; readonly Key: string } {

@@ -102,7 +102,7 @@ async function refuseWhatIsNotKept(app: HttpParts["app"]): Promise<void> {
 }
 
 async function answerReady(app: HttpParts["app"], c: Context<HttpEnv>): Promise<Response> {
-  const trouble = await app.storageTrouble?.();
+  const trouble = (await app.storageTrouble?.()) ?? (await app.checkBucket?.())?.trouble;
   if (trouble === undefined) return c.json({ status: "ready" });
   return c.json({ status: "not_ready", code: trouble.code, message: trouble.message }, 503);
 }

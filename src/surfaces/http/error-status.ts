@@ -69,6 +69,8 @@ const STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   OWNER_UNREACHABLE: 503,
   JOURNAL_FULL: 503,
   JOURNAL_IO: 503,
+  STORAGE_UNAVAILABLE: 503,
+  STORAGE_REFUSED: 503,
   DATA_LOST: 503,
 };
 

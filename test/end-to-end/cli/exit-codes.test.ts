@@ -211,7 +211,7 @@ test("FILE#NAME names one workflow of a file", async () => {
 test("doctor says once which settings are accepted and not used yet", async () => {
   const cwd = application({
     ...FILES,
-    ".env": "DATABASE_URL=postgresql+asyncpg://u:secret-word@localhost/x\nSTORAGE_BACKEND=s3\n",
+    ".env": "DATABASE_URL=postgresql+asyncpg://u:secret-word@localhost/x\nSTORAGE_BUCKET=unused\n",
   });
   const doctor = await pawl(["doctor"], { cwd, env: { OPENAI_API_KEY: "sk-planted-word" } });
   const run = await pawl(["run", "question.yaml", ...AGENT], { cwd });
