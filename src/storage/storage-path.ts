@@ -38,6 +38,11 @@ export function invalidStoragePath(path: string, flaw: string, cause?: unknown):
   });
 }
 
+/** Another process, or a person, was faster. */
+export function changedMeanwhile(path: string): PawlError {
+  return new PawlError("STORAGE_CHANGED", { message: `"${path}" was changed at the same time. Nothing was written.` });
+}
+
 function findFlaw(path: string, segments: readonly string[]): string | undefined {
   if (path === "") return "it is empty";
   if (path.includes("\0")) return "it holds a NUL";

@@ -59,6 +59,22 @@ export function describeFileStorageContract(name: string, { open }: { open(folde
       expect(await storage.sizeOf("a")).toBeUndefined();
     });
 
+    test("what somebody else has changed meanwhile is not written over", async () => {
+      const storage = openInNewFolder();
+      const changed = { code: "STORAGE_CHANGED" };
+      await storage.extend("a", { from: 0, content: Buffer.from("one"), length: 0 });
+      await storage.extend("a", { from: 3, content: Buffer.from(",two"), length: 3 });
+
+      await expect(storage.extend("a", { from: 3, content: Buffer.from(",late"), length: 3 })).rejects.toMatchObject(
+        changed,
+      );
+      await expect(storage.write("a", "late", { length: 3 })).rejects.toMatchObject(changed);
+      expect(text(await storage.read("a"))).toBe("one,two");
+      await storage.write("a", "new", { length: 7 });
+      await storage.write("a", "newer");
+      expect(text(await storage.read("a"))).toBe("newer");
+    });
+
     test("what is not there is undefined", async () => {
       const storage = openInNewFolder();
       await storage.write("folder/a", "x");

@@ -27,8 +27,8 @@ const NOTE = z.object({
 /** The note about a file that rows are added to. */
 type Note = Readonly<z.infer<typeof NOTE>>;
 export type PendingAdditions = Readonly<z.infer<typeof PENDING>>;
-/** A note with where the file ends. */
-export type SettledNote = Note & { readonly end: number };
+/** A note with where the file ends as far as it counts, and how long it is. */
+export type SettledNote = Note & { readonly end: number; readonly size: number };
 
 /** A step that is done again after a crash comes at once: what was added longer ago than so many others is not asked for. */
 const MAX_KEYS = 1_000;
@@ -51,13 +51,14 @@ export async function writeNote(files: FileStorage, path: string, { done, length
 export async function settleNote(files: FileStorage, path: string, note: Note): Promise<SettledNote> {
   const size = (await files.sizeOf(path)) ?? 0;
   const { pending, done } = note;
-  if (pending === undefined) return { ...note, end: size };
+  if (pending === undefined) return { ...note, end: size, size };
   const { keys, from, to, hash: wanted, isWhole } = pending;
   if (size >= to && hashOf(await files.readRange(path, { from, to })) === wanted) {
-    return { done: [...done, ...keys], length: to, pending: undefined, end: size };
+    return { done: [...done, ...keys], length: to, pending: undefined, end: size, size };
   }
-  const end = isWhole ? size : Math.min(size, from);
-  return { done, length: isWhole ? undefined : note.length, pending: undefined, end };
+  // Where nothing can be half written, what lies there is another process's.
+  const end = isWhole || files.extendsAtomically === true ? size : Math.min(size, from);
+  return { done, length: isWhole ? undefined : note.length, pending: undefined, end, size };
 }
 
 export function hashOf(content: Uint8Array): string {

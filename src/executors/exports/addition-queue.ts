@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { type Added, type Addition, appendRows } from "./append-rows.ts";
@@ -17,6 +18,8 @@ interface Waiting {
 }
 
 const MAX_AT_ONCE = 200;
+const MAX_TRIES = 20;
+const PAUSE_MS = 100;
 
 /**
  * One addition to a file follows the other, so that none overwrites what another is adding. All who come meanwhile are added
@@ -53,17 +56,28 @@ async function addTogether(file: SharedFile, batch: readonly Waiting[]): Promise
   for (const { signal, resolve } of batch) if (signal.aborted) resolve("stopped");
   if (wanted.length === 0) return;
   try {
-    const added = await appendRows(
-      file.files,
-      file.path,
-      wanted.map(({ addition }) => addition),
-    );
+    const additions = wanted.map(({ addition }) => addition);
+    const added = await untilUnchanged(() => appendRows(file.files, file.path, additions));
     for (const [index, one] of added.entries()) wanted[index]?.resolve(one);
   } catch (error) {
     const [only] = wanted;
     if (wanted.length === 1) only?.reject(error);
     else if (isPawlError(error) && error.code === "CSV_BROKEN") await addOneByOne(file, wanted);
     else for (const { reject } of wanted) reject(error);
+  }
+}
+
+/** Other processes may add to the same file, and be faster. */
+async function untilUnchanged<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const isChanged = isPawlError(error) && error.code === "STORAGE_CHANGED";
+      if (!isChanged || tries === MAX_TRIES) throw error;
+    }
+    // Those who disturb one another must not come back at once.
+    await setTimeout(Math.random() * PAUSE_MS * tries);
   }
 }
 

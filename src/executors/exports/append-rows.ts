@@ -27,7 +27,8 @@ const PIECE_BYTES = 64 * 1024;
 /**
  * Adds rows behind a CSV file, each addition once, at a cost that does not grow with the file. A note beside it says
  * beforehand what is added and where: after a crash it tells whether that has happened, and a part of it is written over.
- * Columns that the file does not have exchange it as a whole. The caller lets one call for a file follow the other.
+ * Columns that the file does not have exchange it as a whole. The caller lets one call for a file follow the other. Throws
+ * `STORAGE_CHANGED` where another process was faster: nothing is lost, and a second call adds the rows.
  */
 export async function appendRows(
   files: FileStorage,
@@ -54,16 +55,19 @@ class CsvFile {
     const { added, keys, records, all } = joinAll(additions, columns, this.#note.done);
     if (keys.length === 0) return added;
     const lines = toCsv(pad(records, all));
+    const length = this.#note.size;
     const isNew = columns.length === 0;
     if (all.length === columns.length || isNew) {
       const from = this.#note.end;
       const content = Buffer.from(`${await this.#endOfLine()}${isNew ? toCsv([all]) : ""}${lines}`);
       await this.#noted({ keys, from, content, isWhole: false }, () =>
-        this.#files.extend(this.#path, { from, content }),
+        this.#files.extend(this.#path, { from, content, length }),
       );
     } else {
       const content = Buffer.from(`${await this.#widen(all)}${lines}`);
-      await this.#noted({ keys, from: 0, content, isWhole: true }, () => this.#files.write(this.#path, content));
+      await this.#noted({ keys, from: 0, content, isWhole: true }, () =>
+        this.#files.write(this.#path, content, { length }),
+      );
     }
     return added;
   }

@@ -2,8 +2,15 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { ByteRange, FileStorage } from "../../ports/file-storage.ts";
-import { INCOMING, invalidStoragePath, ownFolderOf, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
+import type { Addition, ByteRange, FileStorage, KnownLength } from "../../ports/file-storage.ts";
+import {
+  changedMeanwhile,
+  INCOMING,
+  invalidStoragePath,
+  ownFolderOf,
+  parseStoragePath,
+  parseStoragePrefix,
+} from "../storage-path.ts";
 import { extendDurably, ifThere, isSystemError, toFileFailure, writeDurably } from "./durable-write.ts";
 
 /** Others may be faster so many times in a row. */
@@ -33,7 +40,8 @@ export class LocalFileStorage implements FileStorage {
     return this.#open(path, (file) => file.readFile());
   }
 
-  async write(path: string, content: string | Uint8Array): Promise<void> {
+  async write(path: string, content: string | Uint8Array, { length }: KnownLength = {}): Promise<void> {
+    if (length !== undefined) await this.#refuseOtherLength(path, length);
     const file = await this.#locate(path);
     try {
       await this.#writeWhereFoldersGo(file, content);
@@ -53,10 +61,8 @@ export class LocalFileStorage implements FileStorage {
     return (await this.#open(path, (file) => readBytes(file, range))) ?? new Uint8Array();
   }
 
-  async extend(
-    path: string,
-    { from, content }: { readonly from: number; readonly content: Uint8Array },
-  ): Promise<void> {
+  async extend(path: string, { from, content, length }: Addition): Promise<void> {
+    if (length !== undefined) await this.#refuseOtherLength(path, length);
     if ((await this.sizeOf(path)) === undefined && from === 0) return this.write(path, content);
     const file = await this.#locate(path);
     try {
@@ -81,6 +87,11 @@ export class LocalFileStorage implements FileStorage {
     const isRemoved = await ifThere(file, () => rm(file).then(() => true), false);
     if (isRemoved) await this.#removeEmptyFolders(dirname(file));
     return isRemoved;
+  }
+
+  /** One process owns a folder, so that only what people do in this very moment goes unseen. */
+  async #refuseOtherLength(path: string, length: number): Promise<void> {
+    if (((await this.sizeOf(path)) ?? 0) !== length) throw changedMeanwhile(path);
   }
 
   /** Folders are there for the files in them: whoever removes the last one may take the folder from under a write. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Addition, ByteRange, FileStorage, KnownLength } from "../../ports/file-storage.ts";
-import { invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
+import { changedMeanwhile, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 import {
   fileKeyOf,
   hasFolded,
@@ -169,7 +169,7 @@ export class S3FileStorage implements FileStorage {
       if (seen.base === undefined) return undefined;
       const content = await this.#readPieces(path, seen, range);
       if (content !== undefined) return content;
-      if (tries === MAX_READS) throw changed(path);
+      if (tries === MAX_READS) throw changedMeanwhile(path);
     }
   }
 
@@ -203,7 +203,7 @@ export class S3FileStorage implements FileStorage {
     const after = await this.#findOut(path, before, name);
     if (after === "lost") {
       await this.#bucket.remove(key);
-      throw changed(path);
+      throw changedMeanwhile(path);
     }
     if (after.parts.length >= MAX_PARTS) await this.#fold(path);
   }
@@ -227,16 +227,16 @@ export class S3FileStorage implements FileStorage {
   async #fold(path: string): Promise<void> {
     try {
       await this.#rewrite(path, undefined, async (now, options) => {
-        if (hasFork(now)) throw changed(path);
+        if (hasFork(now)) throw changedMeanwhile(path);
         const { base } = now;
         const range = { from: 0, to: Number.POSITIVE_INFINITY };
         if (base !== undefined && base.bytes >= MIN_PART_BYTES) {
           const added = await this.#readPieces(path, now, { ...range, from: base.bytes });
-          if (added === undefined) throw changed(path);
+          if (added === undefined) throw changedMeanwhile(path);
           await this.#bucket.putBehind(fileKeyOf(path), base, added, options);
         } else {
           const whole = await this.#readPieces(path, now, range);
-          if (whole === undefined) throw changed(path);
+          if (whole === undefined) throw changedMeanwhile(path);
           await this.#putBase(path, whole, options);
         }
       });
@@ -268,7 +268,7 @@ export class S3FileStorage implements FileStorage {
       const now = await this.#see(path);
       const others = now.claims.filter((other) => other.key !== claim && this.#isFresh(other));
       const isLate = performance.now() - claimedAt > CLAIM_MS / 2;
-      if (now.base === undefined || now.id !== before.id || others.length > 0 || isLate) throw changed(path);
+      if (now.base === undefined || now.id !== before.id || others.length > 0 || isLate) throw changedMeanwhile(path);
       refuseOtherLength(path, now, length);
       await put(now, { metadata: toBaseMetadata(randomUUID(), now.parts), ifMatch: now.base.etag });
       await this.#removeParts([...now.parts, ...now.left]);
@@ -344,9 +344,5 @@ function isPath(path: string): boolean {
 }
 
 function refuseOtherLength(path: string, { size }: SeenFile, length: number | undefined): void {
-  if (length !== undefined && size !== length) throw changed(path);
-}
-
-function changed(path: string): PawlError {
-  return new PawlError("STORAGE_CHANGED", { message: `"${path}" was changed by another process at the same time.` });
+  if (length !== undefined && size !== length) throw changedMeanwhile(path);
 }

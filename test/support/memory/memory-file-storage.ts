@@ -1,5 +1,10 @@
-import type { ByteRange, FileStorage } from "../../../src/ports/file-storage.ts";
-import { invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../../../src/storage/storage-path.ts";
+import type { Addition, ByteRange, FileStorage, KnownLength } from "../../../src/ports/file-storage.ts";
+import {
+  changedMeanwhile,
+  invalidStoragePath,
+  parseStoragePath,
+  parseStoragePrefix,
+} from "../../../src/storage/storage-path.ts";
 
 /** The reference implementation of `FileStorage`. */
 export class MemoryFileStorage implements FileStorage {
@@ -10,8 +15,10 @@ export class MemoryFileStorage implements FileStorage {
     return this.#files.get(path)?.content.slice();
   }
 
-  async write(path: string, content: string | Uint8Array): Promise<void> {
+  async write(path: string, content: string | Uint8Array, { length }: KnownLength = {}): Promise<void> {
     parseStoragePath(path);
+    const size = this.#files.get(path)?.content.byteLength ?? 0;
+    if (length !== undefined && size !== length) throw changedMeanwhile(path);
     for (const other of this.#files.keys()) {
       if (path.startsWith(`${other}/`)) throw invalidStoragePath(path, `\`${other}\` is a file`);
       if (other.startsWith(`${path}/`)) throw invalidStoragePath(path, "it is a folder");
@@ -29,13 +36,10 @@ export class MemoryFileStorage implements FileStorage {
     return this.#files.get(path)?.content.slice(from, to) ?? new Uint8Array();
   }
 
-  async extend(
-    path: string,
-    { from, content }: { readonly from: number; readonly content: Uint8Array },
-  ): Promise<void> {
+  async extend(path: string, { from, content, length }: Addition): Promise<void> {
     const before = (await this.read(path)) ?? new Uint8Array();
     if (before.byteLength < from) throw new Error(`${path} is shorter than ${from} bytes.`);
-    await this.write(path, Buffer.concat([before.subarray(0, from), content]));
+    await this.write(path, Buffer.concat([before.subarray(0, from), content]), { length });
   }
 
   async list(prefix: string): Promise<readonly { path: string; bytes: number; modifiedAt: number }[]> {
