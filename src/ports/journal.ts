@@ -54,7 +54,7 @@ export interface Journal {
   claim(run: RunNo): Promise<ClaimedRun | undefined>;
   /** Another process may drive these runs. */
   release(runs: readonly RunNo[]): Promise<void>;
-  /** The earliest `wakeAt` of a parked run that nobody drives. */
+  /** The earliest `wakeAt` of a parked run. Those that somebody drives may be left out. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;
   /** Work that remains after ends of runs, oldest first. `afterId`: only later entries. */

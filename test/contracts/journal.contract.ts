@@ -636,9 +636,15 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       await createRun(journal, "done", { patch: { status: "completed", wakeAt: 50, parked: true } });
       const queued = await createRun(journal, "queued");
 
-      const due = async (afterRun: number, limit: number) =>
+      const all = (await journal.listRuns({ limit: 10 })).map(({ no }) => no);
+      const claim = async (afterRun: number, limit: number) =>
         (await journal.claimDue({ now: 100, afterRun, limit })).map(({ no }) => no);
+      const due = async (afterRun: number, limit: number) => {
+        await journal.release(all);
+        return claim(afterRun, limit);
+      };
 
+      expect(await claim(0, 10)).toEqual([]);
       expect(await due(0, 10)).toEqual([going, awake, queued]);
       expect(await due(0, 2)).toEqual([going, awake]);
       expect(await due(awake, 2)).toEqual([queued]);
@@ -650,7 +656,8 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       await createRun(journal, "done", { patch: { status: "cancelled", parked: true, wakeAt: 1 } });
       await createRun(journal, "going", { patch: { status: "running", wakeAt: 2 } });
       await createRun(journal, "late", { patch: { status: "waiting", parked: true, wakeAt: 300 } });
-      await createRun(journal, "early", { patch: { status: "waiting", parked: true, wakeAt: 200 } });
+      const early = await createRun(journal, "early", { patch: { status: "waiting", parked: true, wakeAt: 200 } });
+      await journal.release([early]);
 
       expect(await journal.nextWakeAt()).toBe(200);
     });
@@ -732,6 +739,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
 
       expect(await readPaths(after, run)).toHaveLength(5);
       expect(await after.reserveRun()).toBeGreaterThan(run);
+      expect(await after.claim(run)).toMatchObject({ no: run, lastSeq: 5 });
       expect(await after.append([{ run, afterSeq: 5, events: [{ event: started("b") }] }])).toEqual([{ ok: true }]);
     });
 

@@ -280,8 +280,8 @@ describe("questions use indexes", () => {
   }
 
   test.each([
-    ["listDue, active", SELECT_ACTIVE, /USING INDEX runs_active \(no>\?\)/],
-    ["listDue, awake", SELECT_AWAKE, /USING INDEX runs_asleep \(wake_at>\? AND wake_at<\?\)/],
+    ["claimDue, active", SELECT_ACTIVE, /USING INDEX runs_active \(no>\?\)/],
+    ["claimDue, awake", SELECT_AWAKE, /USING INDEX runs_asleep \(wake_at>\? AND wake_at<\?\)/],
     ["nextWakeAt", SELECT_NEXT_WAKE_AT, /USING (COVERING )?INDEX runs_asleep/],
     ["readRun", SELECT_RUN, /runs USING INTEGER PRIMARY KEY/],
     ["findRun by id", SELECT_RUN_BY_ID, /sqlite_autoindex_runs_1 \(id=\?\)/],

@@ -201,7 +201,7 @@ test("a journal that stalls does not keep the host busy: a timer that cannot be 
   const journal: Journal = new Proxy(inner, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
-      if (name === "listDue") looks += 1;
+      if (name === "claimDue") looks += 1;
       return typeof member === "function" ? member.bind(target) : member;
     },
   });

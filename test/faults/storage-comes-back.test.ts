@@ -75,7 +75,7 @@ test("a run that cannot be read when a process starts is taken up as soon as it 
 
 test("an alarm at which the journal cannot be read rings again", async () => {
   let isAway = false;
-  const journal: Journal = failing(new MemoryJournal(), (name) => isAway && name === "listDue");
+  const journal: Journal = failing(new MemoryJournal(), (name) => isAway && name === "claimDue");
   const world = new World({ journal });
   const graph = toGraph([{ kind: "wait", id: "pause", wait: { for: "duration", durationMs: literal(60_000) } }]);
   const { id } = await world.start(graph);

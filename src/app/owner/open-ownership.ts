@@ -5,6 +5,7 @@ import type { Config } from "../../config/load-config.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { Journal } from "../../ports/journal.ts";
+import { holdRuns } from "../../storage/held-runs.ts";
 import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
@@ -43,7 +44,7 @@ export async function openOwnership(
   const clock = new SystemClock();
   const path = join(dataDir, "pawl.db");
   const inner = openSqliteJournal({ path, durability: data.durability });
-  const guarded = new GuardedJournal(path, parts.thread?.journal(inner) ?? inner);
+  const guarded = new GuardedJournal(path, holdRuns(parts.thread?.journal(inner) ?? inner));
   const { journal } = guarded;
   const loss = await guarded.findLoss();
   if (loss !== undefined) parts.tell(loss);

@@ -11,7 +11,7 @@ import { RUN_COLUMNS } from "./run-row.ts";
  * that is given the open statuses goes through the index of statuses instead, and with it through every parked run. Not as
  * `NOT IN`: SQLite builds a table of the list for each row that is written, measured at a third of all that a run's row costs.
  */
-const UNFINISHED =
+export const UNFINISHED =
   "status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded'";
 
 export const INSERT_RUN = `INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status,

@@ -74,13 +74,13 @@ export function listViolationsQuery(filter: ViolationFilter, slice: Slice): Quer
       ["violations.at < ?", before],
       ["violations.no >= ?", slice.first],
       ["violations.no <= ?", slice.last],
-    ]),
+    ]).concat({ sql: "runs.no = violations.run_no", values: [] }),
   );
   return {
     // A cross join keeps the order of the tables: a planner that begins with the runs sorts all of their violations.
     text: `SELECT violations.no, seq, path, violations.at, decision, runs.id AS "runId", runs.workflow_name AS "workflow",
         runs.tenant_id AS "tenantId"
-      FROM violations CROSS JOIN runs ON runs.no = violations.run_no ${where} ORDER BY violations.no DESC LIMIT ?`,
+      FROM violations CROSS JOIN runs ${where} ORDER BY violations.no DESC LIMIT ?`,
     parameters: [...parameters, limit],
   };
 }
@@ -118,8 +118,8 @@ function toWhere(selection: RunSelection, slice: Slice, status: RunStatus | unde
   // A pattern ends at a NUL for SQLite, and the rest would fit anything. No row has one in these columns.
   if (selection.text?.includes("\0") === true) asked.push({ sql: "1 = 0", values: [] });
   else if (selection.text !== undefined) {
-    const pattern = `%${selection.text.replaceAll(/[\\%_]/g, "\\$&")}%`;
-    const sql = ["id", "workflow_name", "coalesce(error, '')"].map((column) => `${column} LIKE ? ESCAPE '\\'`);
+    const pattern = `%${toLower(selection.text).replaceAll(/[\\%_]/g, "\\$&")}%`;
+    const sql = ["id", "workflow_name", "coalesce(error, '')"].map((column) => `lower(${column}) LIKE ? ESCAPE '\\'`);
     asked.push({ sql: `(${sql.join(" OR ")})`, values: [pattern, pattern, pattern] });
   }
   return allOf(asked);
@@ -140,4 +140,9 @@ function allOf(asked: readonly Condition[]) {
     where: asked.length === 0 ? "" : `WHERE ${asked.map(({ sql }) => sql).join(" AND ")}`,
     parameters: asked.flatMap(({ values }) => values),
   };
+}
+
+/** As databases do it that compare texts byte by byte. */
+function toLower(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -35,7 +35,7 @@ function journalOver(database: DatabaseSync, path: string): Journal {
         lastReserved += 1;
         return lastReserved;
       },
-      // The process that owns the file drives every run in it.
+      // The process that owns the file drives every run in it: see `holdRuns`.
       claim: reads.readRun,
       release: async () => undefined,
       // The writer says itself what a failure means: it can be a single entry's.

@@ -1,0 +1,116 @@
+import { encodeEvent } from "../../core/history/event-codec.ts";
+import type { Append, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
+import { timeOf } from "../append-rule.ts";
+import { SEQ_RANGE, toUncertainColumn } from "../sql/run-row.ts";
+import type { SqlValue } from "../sql/sql-database.ts";
+import { toPostgres } from "./postgres-text.ts";
+
+export interface BatchOwner {
+  /** `null`: it drives no runs. */
+  readonly id: string | null;
+  epochOf(run: RunNo): number;
+}
+
+/** The parameters of `pawl_append_1`: rows as JSON, which the server reads faster than this process could write arrays. */
+export function encodeBatch(entries: readonly Append[], token: string | null, owner: BatchOwner): readonly SqlValue[] {
+  const created = entries.flatMap((entry) => (entry.create === undefined ? [] : [toCreated(entry, entry.create)]));
+  const runs = entries.filter(({ create }) => create === undefined).map((entry) => toPatched(entry, owner));
+  const events = entries.flatMap(toEvents);
+  const rest = toRest(entries);
+  const at = entries.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
+  return [token, at, toLog(entries), owner.id, toList(created), toList(runs), toList(events), rest];
+}
+
+/** The parts of a commit, as readers of the order of all runs want them: run, last number before, how many events. */
+export function toLog(entries: readonly Append[]): string {
+  const parts = entries.filter(({ events }) => events.length > 0);
+  return JSON.stringify(parts.flatMap(({ run, afterSeq, events }) => [run, afterSeq, events.length]));
+}
+
+function toList(rows: readonly object[]): string | null {
+  return rows.length === 0 ? null : JSON.stringify(rows);
+}
+
+function toCreated({ run, events, patch = {} }: Append, create: NewRun): object {
+  return {
+    no: run,
+    id: toText(create.id),
+    workflow: toText(create.workflow),
+    dialect: create.dialect,
+    graph: create.graph,
+    definition: create.definition,
+    parent: toText(create.parentRunId),
+    tenant: toText(create.tenantId),
+    callback: toText(create.callbackUrl),
+    created: create.createdAt,
+    ...toColumns({ status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0, ...patch }),
+    last: events.length,
+  };
+}
+
+function toPatched({ run, afterSeq, events, patch }: Append, owner: BatchOwner): object {
+  const row = { no: run, epoch: owner.epochOf(run), after: afterSeq, last: afterSeq + events.length };
+  return patch === undefined ? row : { ...row, ...toColumns(patch) };
+}
+
+/** A field that is not given leaves its column as it is. */
+function toColumns(patch: RunPatch): object {
+  const { status, parked, wakeAt, error, costMicro, uncertainMicro, openApprovals, startedAt, completedAt } = patch;
+  return {
+    status,
+    parked: parked === undefined ? undefined : Number(parked),
+    cost: costMicro,
+    uncertain: toUncertainColumn(uncertainMicro) ?? undefined,
+    approvals: openApprovals,
+    started: startedAt,
+    completed: completedAt,
+    ...(wakeAt !== undefined && { wakes: true, wake: wakeAt }),
+    ...(error !== undefined && { fails: true, error: error === null ? null : JSON.stringify(error) }),
+  };
+}
+
+function toEvents({ run, afterSeq, events }: Append): readonly object[] {
+  return events.map(({ event, value }, index) => {
+    const { type, path, attempt, at, costMicro, body } = encodeEvent(event);
+    const id = run * SEQ_RANGE + afterSeq + index + 1;
+    return {
+      id,
+      type,
+      path: path === null ? undefined : toText(path),
+      attempt: attempt ?? undefined,
+      at,
+      cost: costMicro ?? undefined,
+      body: body ?? undefined,
+      value,
+    };
+  });
+}
+
+function toRest(entries: readonly Append[]): string | null {
+  const pins = entries.flatMap(({ pins: all = [] }) => all).map(({ hash, text }) => ({ hash, text: toText(text) }));
+  const outbox = entries.flatMap((entry) =>
+    (entry.outbox ?? []).map(({ kind, body }) => ({ run: entry.run, kind, body, at: timeOf(entry) })),
+  );
+  const violations = entries.flatMap(({ run, afterSeq, events }) =>
+    events.flatMap(({ event }, index) => {
+      if (!("policies" in event) || event.policies === undefined) return [];
+      const { at, path, policies } = event;
+      return policies.map((decision) => ({
+        ...{ run, seq: afterSeq + index + 1, path: toText(path), at },
+        ...{ policy: toText(decision.policy), action: decision.action, decision: JSON.stringify(decision) },
+      }));
+    }),
+  );
+  if (pins.length + outbox.length + violations.length === 0) return null;
+  return JSON.stringify({ pins: unique(pins), outbox, violations });
+}
+
+/** One statement cannot insert the same row twice. */
+function unique<Pin extends { readonly hash: string }>(pins: readonly Pin[]): readonly Pin[] {
+  return [...new Map(pins.toReversed().map((pin) => [pin.hash, pin])).values()];
+}
+
+/** JSON that the server reads knows neither a NUL nor half a character. */
+function toText(text: string | undefined): SqlValue | undefined {
+  return text === undefined ? undefined : toPostgres(text.isWellFormed() ? text : text.toWellFormed());
+}

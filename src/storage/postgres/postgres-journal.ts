@@ -1,0 +1,286 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
+import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from "../../ports/journal.ts";
+import { findRefusal, hasEnded, MAX_EVENTS_PER_RUN, type Refusal, refused, taken, timeOf } from "../append-rule.ts";
+import * as sql from "../sql/journal-statements.ts";
+import { RUN_COLUMNS, type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
+import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
+import { JOURNAL_STEPS } from "./journal-steps.ts";
+import { migrate } from "./migrate.ts";
+import { createPostgresReader } from "./postgres-reader.ts";
+import { WorkerLease } from "./worker-lease.ts";
+
+export interface PostgresJournalOptions {
+  readonly database: SqlDatabase;
+  /** Absent: it claims no runs, and what it creates is driven by others. */
+  readonly lease?: {
+    readonly leaseMs: number;
+    /** Others drive the runs that this process has driven. */
+    lost(): void;
+    failed(error: unknown): void;
+  };
+}
+
+const APPEND = "SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
+
+const RESERVE = "SELECT nextval('run_numbers') AS no FROM generate_series(1, ?::int)";
+
+const CLAIM = `UPDATE runs SET owner = ?1, epoch = epoch + 1
+  WHERE no IN (SELECT no FROM runs WHERE no = ?2 AND owner IS NULL AND ${sql.UNFINISHED} FOR UPDATE SKIP LOCKED)
+  RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
+
+const CLAIM_DUE = `WITH active AS (
+    SELECT no FROM runs WHERE owner IS NULL AND parked = 0 AND ${sql.UNFINISHED} AND no > ?3
+    ORDER BY no LIMIT ?4 FOR UPDATE SKIP LOCKED
+  ), awake AS (
+    SELECT no FROM runs WHERE owner IS NULL AND parked = 1 AND wake_at IS NOT NULL AND ${sql.UNFINISHED} AND wake_at <= ?2 AND no > ?3
+    ORDER BY wake_at LIMIT ?4 FOR UPDATE SKIP LOCKED
+  ), due AS (SELECT no FROM active UNION ALL SELECT no FROM awake ORDER BY no LIMIT ?4)
+  UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM due)
+  RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
+
+const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
+  WHERE no = ANY(?::bigint[]) AND owner = ? AND ${sql.UNFINISHED}`;
+
+const SELECT_HEAD = `SELECT last_seq AS "lastSeq", status, parked, epoch FROM runs WHERE no = ? FOR UPDATE`;
+
+type ClaimedRow = RunRow & { readonly epoch: number; readonly lostAt: number | null };
+type HeadRow = {
+  readonly lastSeq: number;
+  readonly status: RunStatus;
+  readonly parked: number;
+  readonly epoch: number;
+};
+
+/** A journal in a database that several processes write. */
+export interface PostgresJournal extends Journal {
+  /** Added to the time of this machine it is that of the server, in milliseconds. */
+  readonly clockOffsetMs: number;
+}
+
+/** Opens the journal, and brings its tables up to date. Throws `JOURNAL_IO`. */
+export async function openPostgresJournal({ database, lease }: PostgresJournalOptions): Promise<PostgresJournal> {
+  await migrate(database, JOURNAL_STEPS);
+  const writer = new PostgresWriter(database);
+  if (lease !== undefined) await writer.drive(lease);
+  return {
+    ...createPostgresReader(database),
+    get clockOffsetMs() {
+      return writer.clockOffsetMs;
+    },
+    reserveRun: () => writer.reserveRun(),
+    append: (entries, token) => writer.append(entries, token),
+    claim: (run) => writer.claim(run),
+    claimDue: (options) => writer.claimDue(options),
+    release: (runs) => writer.release(runs),
+    finishOutbox: (ids) => writer.finishOutbox(ids),
+    deleteRun: (run) => writer.deleteRun(run),
+    close: () => writer.close(),
+  };
+}
+
+/**
+ * The writing calls. A run is written by the process that holds its newest epoch. A batch is one statement; only where that
+ * fails is it done again entry by entry, in one transaction.
+ */
+class PostgresWriter implements BatchOwner {
+  readonly #database: SqlDatabase;
+  /** The runs that this process drives. */
+  readonly #epochs = new Map<RunNo, number>();
+  #lease: WorkerLease | undefined;
+  /** Those who wait for the number of a run. */
+  #waiting: PromiseWithResolvers<RunNo>[] = [];
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async drive({ leaseMs, lost, failed }: NonNullable<PostgresJournalOptions["lease"]>): Promise<void> {
+    const forget = () => {
+      this.#epochs.clear();
+      lost();
+    };
+    this.#lease = await WorkerLease.take({ database: this.#database, leaseMs, lost: forget, failed });
+  }
+
+  get id(): string | null {
+    return this.#lease?.id ?? null;
+  }
+
+  get clockOffsetMs(): number {
+    return this.#lease?.offsetMs ?? 0;
+  }
+
+  epochOf(run: RunNo): number {
+    return this.#epochs.get(run) ?? 0;
+  }
+
+  /** Those who ask in one turn are answered by one statement. */
+  reserveRun(): Promise<RunNo> {
+    const asked = Promise.withResolvers<RunNo>();
+    this.#waiting.push(asked);
+    if (this.#waiting.length === 1) setImmediate(() => void this.#reserve(this.#waiting.splice(0)));
+    return asked.promise;
+  }
+
+  async #reserve(waiting: readonly PromiseWithResolvers<RunNo>[]): Promise<void> {
+    try {
+      const rows = await this.#database.all<{ readonly no: RunNo }>(RESERVE, waiting.length);
+      for (const [index, { no }] of rows.entries()) waiting[index]?.resolve(no);
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  async append(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
+    if (entries.length === 0) return [];
+    if (isUsual(entries)) {
+      try {
+        await this.#database.all(APPEND, ...encodeBatch(entries, token ?? null, this));
+        for (const entry of entries) this.#note(entry);
+        return entries.map(() => ({ ok: true }));
+      } catch (error) {
+        if (isStorageFailure(error)) throw error;
+      }
+    }
+    return this.#appendOneByOne(entries, token);
+  }
+
+  /** An entry is not as it should be, or the batch was written before. */
+  async #appendOneByOne(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
+    const results = await this.#database.together(async (within) => {
+      const known = token === undefined ? undefined : await within.get<CommitRow>(SELECT_BATCH, token);
+      if (known !== undefined) return toResults(entries, known);
+      const made: AppendResult[] = [];
+      const created = new Set<RunNo>();
+      for (const entry of entries) {
+        const result = await this.#appendOne(within, entry, created);
+        if (result.ok && entry.create !== undefined) created.add(entry.run);
+        made.push(result);
+      }
+      const accepted = entries.filter((_, index) => made[index]?.ok);
+      const at = accepted.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
+      const refusals = made.map((result) => (result.ok ? null : result));
+      await within.run(INSERT_BATCH, token ?? null, at, toLog(accepted), JSON.stringify(refusals));
+      return made;
+    });
+    for (const [index, entry] of entries.entries()) if (results[index]?.ok === true) this.#note(entry);
+    return results;
+  }
+
+  async #appendOne(within: Sql, entry: Append, created: ReadonlySet<RunNo>): Promise<AppendResult> {
+    const { run, create } = entry;
+    const row = await within.get<HeadRow>(SELECT_HEAD, run);
+    const head = row === undefined ? undefined : { ...row, parked: row.parked !== 0 };
+    const epoch = created.has(run) ? 1 : this.epochOf(run);
+    if (head !== undefined && create === undefined && !hasEnded(head.status) && head.epoch !== epoch)
+      return fenced(run);
+    const refusal = findRefusal(head, entry);
+    if (refusal !== undefined) return refusal;
+    if (create !== undefined && (await within.get(sql.SELECT_RUN_BY_ID, create.id)) !== undefined)
+      return taken(create.id);
+    await within.run("SAVEPOINT entry");
+    try {
+      const owner = { id: this.id, epochOf: () => epoch };
+      const [, at = 0, , ...rest] = encodeBatch([entry], null, owner);
+      await within.all(APPEND, null, at, null, ...rest);
+      await within.run("RELEASE SAVEPOINT entry");
+      return { ok: true };
+    } catch (error) {
+      if (isStorageFailure(error) || !(error instanceof Error)) throw error;
+      await within.run("ROLLBACK TO SAVEPOINT entry");
+      return refused(error.message);
+    }
+  }
+
+  #note({ run, create, patch }: Append): void {
+    if (patch?.status !== undefined && hasEnded(patch.status)) this.#epochs.delete(run);
+    else if (create !== undefined) this.#epochs.set(run, 1);
+  }
+
+  async claim(run: RunNo): Promise<ClaimedRun | undefined> {
+    const owner = this.id;
+    if (owner === null) return undefined;
+    if (this.#epochs.has(run)) {
+      const row = await this.#database.get<RunRow>(sql.SELECT_RUN, run);
+      return row === undefined ? undefined : { ...toRunRecord(row), lostAt: null };
+    }
+    const row = await this.#database.get<ClaimedRow>(CLAIM, owner, run);
+    return row === undefined ? undefined : this.#toClaimed(row);
+  }
+
+  async claimDue(due: {
+    readonly now: number;
+    readonly afterRun: RunNo;
+    readonly limit: number;
+  }): Promise<readonly ClaimedRun[]> {
+    const owner = this.id;
+    if (owner === null) return [];
+    // The server remembers who was lost until somebody looks.
+    if (due.afterRun === 0) await this.#lease?.beat();
+    const rows = await this.#database.all<ClaimedRow>(CLAIM_DUE, owner, due.now, due.afterRun, due.limit);
+    return rows.map((row) => this.#toClaimed(row)).sort((a, b) => a.no - b.no);
+  }
+
+  #toClaimed({ epoch, lostAt, ...row }: ClaimedRow): ClaimedRun {
+    this.#epochs.set(row.no, epoch);
+    return { ...toRunRecord(row), lostAt };
+  }
+
+  async release(runs: readonly RunNo[]): Promise<void> {
+    const owner = this.id;
+    const held = runs.filter((run) => this.#epochs.delete(run));
+    if (owner !== null && held.length > 0) await this.#database.run(RELEASE, `{${held.join(",")}}`, owner);
+  }
+
+  async finishOutbox(ids: readonly number[]): Promise<void> {
+    await this.#database.run("UPDATE outbox SET done = 1 WHERE id = ANY(?::bigint[])", `{${ids.join(",")}}`);
+  }
+
+  async deleteRun(run: RunNo): Promise<boolean> {
+    return this.#database.together(async (within) => {
+      const head = await within.get<HeadRow>(SELECT_HEAD, run);
+      if (head === undefined || !hasEnded(head.status)) return false;
+      await within.run(sql.DELETE_EVENTS, run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+      await within.run(sql.EMPTY_OUTBOX, run);
+      await within.run(sql.DELETE_VIOLATIONS, run);
+      await within.run(sql.INSERT_DELETED_RUN, run);
+      await within.run(sql.DELETE_RUN, run);
+      return true;
+    });
+  }
+
+  /** The database is its opener's. */
+  async close(): Promise<void> {
+    this.#epochs.clear();
+    await this.#lease?.close();
+  }
+}
+
+interface CommitRow {
+  readonly refusals: string | null;
+}
+
+const SELECT_BATCH = "SELECT refusals FROM commits WHERE token = ?";
+
+const INSERT_BATCH = `INSERT INTO commits (tx, token, at, entries, refusals)
+  VALUES (pg_current_xact_id()::text::bigint, ?, ?, ?, ?)`;
+
+/** What a batch was answered when it was written. */
+function toResults(entries: readonly Append[], { refusals }: CommitRow): readonly AppendResult[] {
+  const known: readonly (Refusal | null)[] = refusals === null ? [] : JSON.parse(refusals);
+  return entries.map((_, index) => known[index] ?? { ok: true });
+}
+
+/** One statement changes a row once, and knows no limit. */
+function isUsual(entries: readonly Append[]): boolean {
+  const isShort = ({ afterSeq, create, events }: Append) =>
+    afterSeq + events.length <= MAX_EVENTS_PER_RUN && (create === undefined || afterSeq === 0);
+  return (
+    entries.every(isShort) && (entries.length === 1 || new Set(entries.map(({ run }) => run)).size === entries.length)
+  );
+}
+
+function fenced(run: RunNo): Refusal {
+  return { ok: false, reason: "fenced", message: `Another process has taken over run number ${run}.` };
+}

@@ -1,0 +1,144 @@
+import type { StoredEvent } from "../../core/history/event-codec.ts";
+import type { EventRow, LoggedEvent, LoggedRun, LogPage, LogPosition, LogQuery, RunNo } from "../../ports/journal.ts";
+import { SEQ_RANGE } from "../sql/run-row.ts";
+import type { SqlDatabase } from "../sql/sql-database.ts";
+
+interface CommitRow {
+  readonly commit: number;
+  readonly at: number;
+  /** Run, last number before and number of events, again and again. */
+  readonly entries: string;
+}
+
+interface Part {
+  readonly run: RunNo;
+  readonly from: number;
+  readonly count: number;
+  readonly positionOf: (nth: number) => LogPosition;
+}
+
+type LoggedRow = StoredEvent & { readonly id: number; readonly cost_micro: number | null };
+type RunRow = { readonly no: number; readonly tenantId: string | null } & Partial<Pick<LoggedRun, "id" | "workflow">>;
+
+/** Commits are looked at so many at a time. */
+const COMMITS = 64;
+
+/**
+ * A number is given to a transaction when it begins to write, and others end before it. Below the oldest one that has not ended
+ * nothing can come in any more: only what lies there has an order that stays.
+ */
+const IS_SETTLED = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+
+const COLUMNS = 'SELECT tx AS "commit", at, entries FROM commits';
+const SELECT_COMMITS = `${COLUMNS} WHERE tx >= ? AND ${IS_SETTLED} ORDER BY tx LIMIT ?`;
+const SELECT_NEWEST = `${COLUMNS} WHERE ${IS_SETTLED} AND entries <> '[]' ORDER BY tx DESC LIMIT 1`;
+
+const SELECT_PARTS = `SELECT id, type, path, attempt, at, cost_micro, body FROM events
+  JOIN unnest(?::bigint[], ?::bigint[]) AS part (first, last) ON events.id >= part.first AND events.id <= part.last`;
+
+const SELECT_RUNS = `SELECT no, id, workflow_name AS "workflow", tenant_id AS "tenantId" FROM runs WHERE no = ANY(?::bigint[])
+  UNION ALL SELECT no, NULL, NULL, tenant_id FROM deleted_runs WHERE no = ANY(?::bigint[])`;
+
+/** The order of all runs in PostgreSQL, by transactions. */
+export class PostgresLog {
+  readonly #database: SqlDatabase;
+  readonly #toEvent: (row: LoggedRow) => EventRow;
+
+  constructor(database: SqlDatabase, toEvent: (row: LoggedRow) => EventRow) {
+    this.#database = database;
+    this.#toEvent = toEvent;
+  }
+
+  async find(commit?: number): Promise<LogPosition | undefined> {
+    const row =
+      commit === undefined
+        ? await this.#database.get<CommitRow>(SELECT_NEWEST)
+        : (await this.#database.all<CommitRow>(SELECT_COMMITS, commit, 1))[0];
+    if (row === undefined || (commit !== undefined && row.commit !== commit)) return undefined;
+    return { commit: row.commit, at: row.at, index: toParts(row).reduce((sum, { count }) => sum + count, 0) };
+  }
+
+  async read({ after, limit, tenantId }: LogQuery): Promise<LogPage> {
+    const { parts, end } = await this.#findParts(after, limit);
+    if (parts.length === 0) return { events: [], end, missed: 0 };
+    const runs = await this.#findRuns(parts);
+    const wanted = parts.filter(({ run }) => {
+      const found = runs.get(run);
+      return found?.id !== undefined && found.id !== null && (tenantId === undefined || found.tenantId === tenantId);
+    });
+    const rows = await this.#readRows(wanted);
+    const events: LoggedEvent[] = [];
+    for (const { run, from, count, positionOf } of wanted) {
+      const { id = "", workflow = "", tenantId: owner } = runs.get(run) ?? {};
+      for (let nth = 0; nth < count; nth += 1) {
+        const row = rows.get(run * SEQ_RANGE + from + nth);
+        const logged = { id, workflow, tenantId: owner ?? undefined };
+        if (row !== undefined) events.push({ ...this.#toEvent(row), run: logged, position: positionOf(nth + 1) });
+      }
+    }
+    const gone = parts.filter(({ run }) => (runs.get(run)?.id ?? null) === null);
+    const missed = gone
+      .filter(({ run }) => tenantId === undefined || runs.get(run)?.tenantId === tenantId)
+      .reduce((sum, { count }) => sum + count, 0);
+    return { events, end, missed };
+  }
+
+  /** The parts behind a place that hold at most so many events, and where the last one ends. */
+  async #findParts(
+    after: LogPosition,
+    limit: number,
+  ): Promise<{ readonly parts: readonly Part[]; readonly end: LogPosition }> {
+    const parts: Part[] = [];
+    let end = after;
+    let left = limit;
+    for (let commit = after.commit; left > 0; ) {
+      const rows = await this.#database.all<CommitRow>(SELECT_COMMITS, commit, COMMITS);
+      for (const row of rows) {
+        let index = 0;
+        for (const { run, afterSeq, count } of toParts(row)) {
+          const skipped = row.commit === after.commit ? Math.min(count, Math.max(0, after.index - index)) : 0;
+          const taken = Math.min(count - skipped, left);
+          const from = index + skipped;
+          index += count;
+          if (taken === 0) continue;
+          left -= taken;
+          const positionOf = (nth: number) => ({ commit: row.commit, at: row.at, index: from + nth });
+          end = positionOf(taken);
+          parts.push({ run, from: afterSeq + skipped + 1, count: taken, positionOf });
+        }
+      }
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < COMMITS) break;
+      commit = last.commit + 1;
+    }
+    return { parts, end };
+  }
+
+  async #findRuns(parts: readonly Part[]): Promise<ReadonlyMap<RunNo, RunRow>> {
+    const numbers = toArray([...new Set(parts.map(({ run }) => run))]);
+    const rows = await this.#database.all<RunRow>(SELECT_RUNS, numbers, numbers);
+    return new Map(rows.map((row) => [row.no, row]));
+  }
+
+  async #readRows(parts: readonly Part[]): Promise<ReadonlyMap<number, LoggedRow>> {
+    if (parts.length === 0) return new Map();
+    const firsts = parts.map(({ run, from }) => run * SEQ_RANGE + from);
+    const lasts = parts.map(({ run, from, count }) => run * SEQ_RANGE + from + count - 1);
+    const rows = await this.#database.all<LoggedRow>(SELECT_PARTS, toArray(firsts), toArray(lasts));
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+}
+
+function toParts({
+  entries,
+}: CommitRow): readonly { readonly run: RunNo; readonly afterSeq: number; readonly count: number }[] {
+  const numbers: readonly number[] = JSON.parse(entries);
+  return Array.from({ length: numbers.length / 3 }, (_, n) => {
+    const [run = 0, afterSeq = 0, count = 0] = numbers.slice(3 * n, 3 * n + 3);
+    return { run, afterSeq, count };
+  });
+}
+
+function toArray(numbers: readonly number[]): string {
+  return `{${numbers.join(",")}}`;
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import { UNFINISHED } from "../sql/journal-statements.ts";
+import type { SqlDatabase } from "../sql/sql-database.ts";
+
+export interface LeaseOptions {
+  readonly database: SqlDatabase;
+  /** How long a process that says nothing counts as alive, in milliseconds. */
+  readonly leaseMs: number;
+  /** Others have taken its runs: nothing that it drives is its own any more. */
+  lost(): void;
+  failed(error: unknown): void;
+}
+
+const BEATS_IN_A_LEASE = 4;
+
+const SERVER_TIME = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+const UNTIL = "now() + ? * interval '1 millisecond'";
+
+const BEAT = `UPDATE workers SET seen_at = now(), until = ${UNTIL} WHERE id = ? RETURNING ${SERVER_TIME} AS now`;
+
+/** The runs of processes whose lease is over belong to nobody, and what such a process still writes is fenced. */
+const REAP = `WITH dead AS (DELETE FROM workers WHERE until < now() RETURNING id, seen_at)
+  UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = (extract(epoch FROM dead.seen_at) * 1000)::bigint
+  FROM dead WHERE runs.owner = dead.id AND ${UNFINISHED}`;
+
+/**
+ * The sign of life of a process that drives runs. All times are the server's, so that clocks that differ harm nobody. A process
+ * that was stopped for longer than its lease gets another id: it begins anew.
+ */
+export class WorkerLease {
+  readonly #options: LeaseOptions;
+  #id: string;
+  #timer: NodeJS.Timeout | undefined;
+  #beating: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  /** Added to the time of this machine it is that of the server, in milliseconds. */
+  offsetMs = 0;
+
+  private constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#id = randomUUID();
+  }
+
+  static async take(options: LeaseOptions): Promise<WorkerLease> {
+    const lease = new WorkerLease(options);
+    await lease.#enter();
+    lease.#timer = setInterval(() => lease.#schedule(), options.leaseMs / BEATS_IN_A_LEASE);
+    lease.#timer.unref();
+    return lease;
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Resolves when the processes that had died by now have lost their runs. */
+  beat(): Promise<void> {
+    this.#schedule();
+    return this.#beating;
+  }
+
+  /** Its runs belong to nobody from now on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#beating;
+    const { database } = this.#options;
+    await database.together(async (sql) => {
+      const freed = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL WHERE owner = ? AND ${UNFINISHED}`;
+      await sql.run(freed, this.#id);
+      await sql.run("DELETE FROM workers WHERE id = ?", this.#id);
+    });
+  }
+
+  async #enter(): Promise<void> {
+    const { database, leaseMs } = this.#options;
+    await database.run(`INSERT INTO workers (id, seen_at, until) VALUES (?, now(), ${UNTIL})`, this.#id, leaseMs);
+    await this.#beat();
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#beating = this.#beating.then(() => this.#beat()).catch((error: unknown) => this.#options.failed(error));
+  }
+
+  async #beat(): Promise<void> {
+    const { database, leaseMs, lost } = this.#options;
+    const asked = Date.now();
+    const seen = await database.get<{ readonly now: number }>(BEAT, leaseMs, this.#id);
+    if (seen === undefined) {
+      this.#id = randomUUID();
+      lost();
+      return this.#enter();
+    }
+    const answered = Date.now();
+    this.offsetMs = seen.now - Math.round((asked + answered) / 2);
+    await database.run(REAP);
+  }
+}
