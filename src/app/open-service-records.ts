@@ -1,44 +1,77 @@
 import type { ServiceRecords } from "../operations/application/service-records.ts";
-import { openServiceDatabase } from "../storage/sqlite/service/open-service-database.ts";
-import type { DatabaseOptions } from "../storage/sqlite/service/service-database.ts";
-import { SqliteApiKeys } from "../storage/sqlite/service/sqlite-api-keys.ts";
-import { SqliteBudgets } from "../storage/sqlite/service/sqlite-budgets.ts";
-import { SqliteDeadLetterNotes } from "../storage/sqlite/service/sqlite-dead-letter-notes.ts";
-import { SqliteDeliveries } from "../storage/sqlite/service/sqlite-deliveries.ts";
-import { SqliteIdempotencyKeys } from "../storage/sqlite/service/sqlite-idempotency-keys.ts";
-import { SqliteSchedules } from "../storage/sqlite/service/sqlite-schedules.ts";
-import { SqliteWorkflowDefinitions } from "../storage/sqlite/service/sqlite-workflow-definitions.ts";
-import { waitOutLocks } from "../storage/sqlite/wait-out-locks.ts";
+import type { Conversations } from "../ports/conversations.ts";
+import { RECORD_STEPS } from "../storage/postgres/record-tables.ts";
+import { takeSteps } from "../storage/postgres/take-steps.ts";
+import { RecordDatabase } from "../storage/records/record-database.ts";
+import { SqlApiKeys } from "../storage/records/sql-api-keys.ts";
+import { SqlBudgets } from "../storage/records/sql-budgets.ts";
+import { SqlConversations } from "../storage/records/sql-conversations.ts";
+import { SqlDeadLetterNotes } from "../storage/records/sql-dead-letter-notes.ts";
+import { SqlDeliveries } from "../storage/records/sql-deliveries.ts";
+import { SqlIdempotencyKeys } from "../storage/records/sql-idempotency-keys.ts";
+import { SqlSchedules } from "../storage/records/sql-schedules.ts";
+import { SqlWorkflowDefinitions } from "../storage/records/sql-workflow-definitions.ts";
+import type { SqlDatabase } from "../storage/sql/sql-database.ts";
+import { openConversationFile } from "../storage/sqlite/conversation-tables.ts";
+import { openServiceFile } from "../storage/sqlite/service-tables.ts";
+import type { DatabaseOptions } from "../storage/sqlite/sqlite-database.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
 import { writeThere } from "./storage-thread/write-there.ts";
+
+type Thread = () => StorageThread | undefined;
+
+export interface OpenServiceRecords extends ServiceRecords {
+  close(): Promise<void>;
+}
 
 /** Those after which the next slot may be another one. */
 const CHANGES_OF_SCHEDULES: readonly string[] = ["add", "edit", "remove"];
 
+/** The file is asked for what another process has written whenever something is read. */
+const inThisProcess: Thread = () => undefined;
+
 /**
- * `thread` is asked at each write: it does them from the moment on that there is one. Throws `JOURNAL_IO`, `JOURNAL_FULL`,
- * `JOURNAL_DAMAGED` with the path.
+ * The records of a data directory. `thread` is asked at each write: it does them from the moment on that there is one. Throws
+ * `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` with the path.
  */
-export function openServiceRecords(
-  options: DatabaseOptions,
-  thread: () => StorageThread | undefined = () => undefined,
-): ServiceRecords & { close(): void } {
-  const database = openServiceDatabase(options);
-  const schedules = new SqliteSchedules(database);
+export function openServiceRecords(options: DatabaseOptions, thread = inThisProcess): OpenServiceRecords {
+  const file = openServiceFile(options);
+  return recordsIn(new RecordDatabase(file, () => file.readVersion()), thread);
+}
+
+/** A server does not say that others have written: what is remembered of it is believed for so long at most. */
+const BELIEVED_MS = 1_000;
+
+/** All records of a PostgreSQL database, whose tables are made where they are missing. To close them closes it. */
+export async function openRecordsOn(
+  database: SqlDatabase,
+): Promise<OpenServiceRecords & { readonly conversations: Conversations }> {
+  await takeSteps(database, RECORD_STEPS);
+  const records = recordsIn(new RecordDatabase(database, async () => Math.floor(performance.now() / BELIEVED_MS)));
+  return { ...records, conversations: new SqlConversations(database) };
+}
+
+export function openConversations(options: DatabaseOptions, thread = inThisProcess): Conversations {
+  const records = new SqlConversations(openConversationFile(options));
+  return writeThere({ name: "conversations", records, thread });
+}
+
+function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServiceRecords {
+  const schedules = new SqlSchedules(database);
   const open = <Name extends keyof ServiceRecords>(name: Name, records: ServiceRecords[Name]) => {
     const written = (method: string) => {
       database.tellWritten();
       if (name === "schedules" && CHANGES_OF_SCHEDULES.includes(method)) schedules.tell();
     };
-    return waitOutLocks(writeThere({ name, records, thread, written }));
+    return writeThere({ name, records, thread, written });
   };
   return {
-    budgets: open("budgets", new SqliteBudgets(database)),
-    keys: open("keys", new SqliteApiKeys(database)),
-    deadLetters: open("deadLetters", new SqliteDeadLetterNotes(database)),
-    idempotency: open("idempotency", new SqliteIdempotencyKeys(database)),
-    definitions: open("definitions", new SqliteWorkflowDefinitions(database)),
-    deliveries: open("deliveries", new SqliteDeliveries(database)),
+    budgets: open("budgets", new SqlBudgets(database)),
+    keys: open("keys", new SqlApiKeys(database)),
+    deadLetters: open("deadLetters", new SqlDeadLetterNotes(database)),
+    idempotency: open("idempotency", new SqlIdempotencyKeys(database)),
+    definitions: open("definitions", new SqlWorkflowDefinitions(database)),
+    deliveries: open("deliveries", new SqlDeliveries(database)),
     schedules: open("schedules", schedules),
     close: () => database.close(),
   };

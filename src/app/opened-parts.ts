@@ -7,6 +7,7 @@ import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";
 import { once } from "./once.ts";
+import type { OpenServiceRecords } from "./open-service-records.ts";
 import { openStores } from "./open-stores.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
 
@@ -91,7 +92,7 @@ export class OpenedParts {
     const service = this.#service;
     this.#service = undefined;
     await this.#closeReading();
-    (await service?.catch(() => undefined))?.close();
+    await (await service?.catch(() => undefined))?.close();
   }
 
   async #openService(): Promise<OpenServiceRecords> {
@@ -112,10 +113,6 @@ export class OpenedParts {
 async function openForReading(path: string): Promise<Journal> {
   const { openSqliteJournal } = await import("../storage/sqlite/sqlite-journal.ts");
   return openSqliteJournal({ path, durability: "power", readOnly: true });
-}
-
-interface OpenServiceRecords extends ServiceRecords {
-  close(): void;
 }
 
 async function emptyJournal(): Promise<Journal> {

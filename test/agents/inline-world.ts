@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { openConversations } from "../../src/app/open-service-records.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { readAgentScript } from "../../src/dialects/agent-script/agent-script.ts";
 import { createInlineExecutor, type InlineOptions } from "../../src/executors/agent/inline/inline-executor.ts";
@@ -9,7 +10,6 @@ import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
 import type { Asks, Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
 import type { AgentTool, MissingServer, ToolboxRequest, ToolCallResult } from "../../src/ports/tools/agent-toolbox.ts";
-import { SqliteConversations } from "../../src/storage/sqlite/service/sqlite-conversations.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
 import { agentTask, withPurse } from "../fakes/sandstorm/agent-task.ts";
@@ -46,7 +46,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   const provider = (kind: ProviderKind) => ({ kind, base_url: server.url, api_key: KEY });
   const wanted: ToolboxRequest[] = [];
   const folder = mkdtempSync(join(tmpdir(), "pawl-agents-"));
-  const conversations = new SqliteConversations(join(folder, "conversations.db"));
+  const conversations = openConversations({ path: join(folder, "conversations.db"), durability: "power" });
   onTestFinished(async () => {
     await conversations.close();
     rmSync(folder, { recursive: true });

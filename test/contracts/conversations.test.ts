@@ -1,25 +1,17 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { SqliteConversations } from "../../src/storage/sqlite/service/sqlite-conversations.ts";
+import { openConversations } from "../../src/app/open-service-records.ts";
+import type { Conversations } from "../../src/ports/conversations.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const ALL = { exchanges: 10, chars: 1_000 };
 
-function open(path: string): SqliteConversations {
-  const conversations = new SqliteConversations(path);
+function open(path: string): Conversations {
+  const conversations = openConversations({ path, durability: "power" });
   onTestFinished(() => conversations.close());
   return conversations;
 }
-
-test("a session of one tenant does not exist for another, nor for the application", async () => {
-  const conversations = open(join(temporaryFolder(), "conversations.db"));
-  const session = { agent: "A", id: "s" };
-  await conversations.append({ ...session, tenantId: "one" }, { user: "hi", agent: "ho", key: "k", at: 1 });
-  expect(await conversations.read({ ...session, tenantId: "one" }, ALL)).toEqual([{ user: "hi", agent: "ho" }]);
-  expect(await conversations.read({ ...session, tenantId: "two" }, ALL)).toEqual([]);
-  expect(await conversations.read(session, ALL)).toEqual([]);
-});
 
 test("what was kept before there were tenants is the application's own, and no tenant's", async () => {
   const path = join(temporaryFolder(), "conversations.db");

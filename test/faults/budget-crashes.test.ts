@@ -93,9 +93,9 @@ test("what runs have used of a budget is what their journals say, and a yes rais
     if (end === "died") died += 1;
     const events = (await Promise.all(RUNS.map((id) => next.eventsOf(id)))).flat();
     const records = await Promise.all(RUNS.map((id) => next.recordOf(id)));
-    const { use, raised } = budgets.sum(BUDGET.id, "");
+    const { use, raised } = await budgets.sum(BUDGET.id, "");
     const paid = events.reduce((sum, event) => sum + ("costMicro" in event ? (event.costMicro ?? 0) : 0), 0);
-    expect({ diesAt, statuses: records.map(({ status }) => status), open: budgets.open() }).toEqual({
+    expect({ diesAt, statuses: records.map(({ status }) => status), open: await budgets.open() }).toEqual({
       diesAt,
       statuses: ["completed", "completed"],
       open: [],

@@ -121,5 +121,5 @@ test("what runs have used of a budget and cannot be written down stops none of t
 
   isAway = false;
   await world.next({ host: { openBudgets: async () => budgets } }).host.recover();
-  expect(service.budgets.sum("all", "").use.tries).toBe(3);
+  expect((await service.budgets.sum("all", "")).use.tries).toBe(3);
 });

@@ -35,13 +35,8 @@ const MAX_SCRIPTS = 50;
 export function composeAgents({ config, dataDir, mask, work, tools, capacity, thread }: AgentsOptions) {
   const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
-    const [{ SqliteConversations }, { writeThere }, { waitOutLocks }] = await Promise.all([
-      import("../../storage/sqlite/service/sqlite-conversations.ts"),
-      import("../storage-thread/write-there.ts"),
-      import("../../storage/sqlite/wait-out-locks.ts"),
-    ]);
-    const records = new SqliteConversations(join(dataDir, "conversations.db"));
-    const opened = waitOutLocks(writeThere({ name: "conversations", records, thread }));
+    const { openConversations } = await import("../open-service-records.ts");
+    const opened = openConversations({ path: join(dataDir, "conversations.db"), durability: "power" }, thread);
     const append: Conversations["append"] = (session, { user, agent: said, ...rest }) =>
       opened.append(session, { ...rest, user: mask(user), agent: mask(said) });
     return { read: opened.read, append, close: opened.close };

@@ -1,10 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { makeJsonExact } from "../../core/exact-json.ts";
-import { SqliteConversations } from "../../storage/sqlite/service/sqlite-conversations.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
-import { waitOutLocks } from "../../storage/sqlite/wait-out-locks.ts";
 import { once } from "../once.ts";
-import { openServiceRecords } from "../open-service-records.ts";
+import { openConversations, openServiceRecords } from "../open-service-records.ts";
 import { type ThreadCall, type ThreadFiles, type ThreadReply, toSentError } from "./messages.ts";
 
 /** Writes what `storage-thread.ts` is asked to write. Each file is opened when it is first written. */
@@ -12,7 +10,7 @@ const files = workerData as ThreadFiles;
 const { durability } = files;
 const journal = once(async () => openSqliteJournal({ path: files.journal, durability }));
 const records = once(async () => openServiceRecords({ path: files.service, durability }));
-const conversations = once(async () => waitOutLocks(new SqliteConversations(files.conversations)));
+const conversations = once(async () => openConversations({ path: files.conversations, durability: "power" }));
 
 function targetOf(of: ThreadCall["of"]): Promise<object> {
   if (of === "journal") return journal();

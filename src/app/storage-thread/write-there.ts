@@ -17,7 +17,8 @@ type Call = (...parameters: unknown[]) => unknown;
 export function writeThere<Records extends object>(parts: WrittenThere<Records>): Records {
   const { name, records, thread, written } = parts;
   const writes = RECORD_WRITES[name].map((method: string): [string, Call] => {
-    const here = (Reflect.get(records, method) as Call).bind(records);
+    // Looked for when it is called: a test may have replaced it.
+    const here: Call = (...parameters) => Reflect.apply(Reflect.get(records, method) as Call, records, parameters);
     const call: Call = (...parameters) =>
       thread()
         ?.write(name, method, parameters)

@@ -168,8 +168,7 @@ export class LocalHost implements RunHost {
     const at = clock.now();
     const runId = start.runId ?? newRunId(at);
     const { tenantId, options = {} } = start;
-    const binding = ledger.bind({ runId, workflow: graph.graph.name, tenantId });
-    const bound = binding instanceof Promise ? await binding : binding;
+    const bound = await ledger.bind({ runId, workflow: graph.graph.name, tenantId });
     const about = toNewRun(start, { runId, at, pinned });
     const row = { status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0 } as const;
     const run = this.#runs.add({ no, about, isNew: true, state: newRunState(graph), options, row, reusable });

@@ -65,6 +65,7 @@ export class RunRequests {
       if (answer.edited !== undefined)
         await runs.with(runId, async ({ state }) => refuseForbiddenEdit(openApproval(state, asked)));
       const stored = await storeAnswer(answer, writer);
+      await ledger.refresh();
       await runs.with(runId, async (run) => {
         recordAnswer(run, asked, { answer, stored, at: clock.now(), ledger });
         await run.durable();

@@ -129,7 +129,7 @@ export const getBudget = defineOperation({
   mcp: NO_MODEL,
   async handle({ app }, given) {
     const { budgets } = await app.service();
-    return describeBudget(app, budgets, find(app, budgets, given.id));
+    return describeBudget(app, budgets, await find(app, budgets, given.id));
   },
 });
 
@@ -152,7 +152,7 @@ export const removeBudget = defineOperation({
   mcp: NO_MODEL,
   async handle({ app }, given) {
     const { budgets } = await app.service();
-    const budget = find(app, budgets, given.id);
+    const budget = await find(app, budgets, given.id);
     refuseTenant(app);
     await budgets.remove(budget.id);
     return { budget_id: budget.id };
@@ -162,12 +162,12 @@ export const removeBudget = defineOperation({
 /** A tenant sees its own. */
 async function budgetsOf(app: Application): Promise<readonly BudgetDescription[]> {
   const { budgets } = await app.service();
-  const seen = budgets.list().filter((budget) => isSeen(app, budget));
-  return seen.map((budget) => describeBudget(app, budgets, budget));
+  const seen = (await budgets.list()).filter((budget) => isSeen(app, budget));
+  return Promise.all(seen.map((budget) => describeBudget(app, budgets, budget)));
 }
 
-function find(app: Application, budgets: Budgets, given: string): Budget {
-  const budget = budgets.find(given);
+async function find(app: Application, budgets: Budgets, given: string): Promise<Budget> {
+  const budget = await budgets.find(given);
   if (budget !== undefined && isSeen(app, budget)) return budget;
   throw new PawlError("BUDGET_NOT_FOUND", { message: `There is no budget "${given}".` });
 }

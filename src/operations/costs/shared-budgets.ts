@@ -16,9 +16,9 @@ export async function checkBudgets(
   const budgets = await app.budgets();
   if (budgets === undefined) return { limitsCost: false };
   const { tenantId } = app;
-  const applying = budgets.applying({ workflow, tenantId });
+  const applying = await budgets.applying({ workflow, tenantId });
   for (const budget of applying) {
-    const { uses } = describeBudget(app, budgets, budget);
+    const { uses } = await describeBudget(app, budgets, budget);
     const over = uses.find(({ is }) => is === "used_up");
     if (over === undefined || budget.onExceeded === "ask") continue;
     throw new PawlError("BUDGET_EXCEEDED", {
@@ -30,10 +30,14 @@ export async function checkBudgets(
   return { limitsCost: applying.some(({ limits }) => limits.cost !== undefined) };
 }
 
-export function describeBudget(app: Pick<Application, "clock">, budgets: Budgets, budget: Budget): BudgetDescription {
+export async function describeBudget(
+  app: Pick<Application, "clock">,
+  budgets: Budgets,
+  budget: Budget,
+): Promise<BudgetDescription> {
   const { id, workflow, tenantId, per, onExceeded, webhook, limits, createdAt, updatedAt } = budget;
   const day = per === "day" ? toIsoDay(app.clock.now()) : "";
-  const { use, raised } = budgets.sum(id, day);
+  const { use, raised } = await budgets.sum(id, day);
   const uses = AMOUNTS.flatMap((kind): BudgetDescription["uses"] => {
     const set = limits[kind];
     if (set === undefined) return [];

@@ -31,6 +31,12 @@ export interface RunShare {
   readonly use: BudgetUse;
 }
 
+export interface BudgetSum {
+  readonly use: BudgetUse;
+  /** What people have added to the limits. */
+  readonly raised: Amounts;
+}
+
 /** A run that has not ended, with its budgets. */
 export interface OpenShares {
   readonly run: string;
@@ -40,27 +46,26 @@ export interface OpenShares {
 }
 
 /**
- * Budgets that runs share, and their use. Any process may set budgets; only the owner of the data writes shares.
- * Reads are synchronous, so that nothing comes between reading what is left and reserving it. Writes are durable when they resolve.
+ * Budgets that runs share, and their use. Any process may set budgets; only the owner of the data writes shares. Writes are
+ * durable when they resolve.
  */
 export interface Budgets {
   /** Adds a budget, or changes the one with this id. */
   put(budget: Budget): Promise<Budget>;
-  list(): readonly Budget[];
-  find(id: string): Budget | undefined;
+  list(): Promise<readonly Budget[]>;
+  find(id: string): Promise<Budget | undefined>;
   /** Removes its shares too. False if there was none. */
   remove(id: string): Promise<boolean>;
   /** Budgets that a run of this workflow and tenant must keep. */
-  applying(run: { readonly workflow: string; readonly tenantId?: string | undefined }): readonly Budget[];
+  applying(run: { readonly workflow: string; readonly tenantId?: string | undefined }): Promise<readonly Budget[]>;
   /** The use of all runs, and what people have added to the limits. */
-  sum(budget: string, day: string): { readonly use: BudgetUse; readonly raised: Amounts };
+  sum(budget: string, day: string): Promise<BudgetSum>;
   /** Adds to the limits, once for each id. */
   raise(id: string, raise: { readonly budget: string; readonly day: string; readonly by: Amounts }): Promise<void>;
-  hasRaised(id: string): boolean;
-  /** The shares of a run as they are now. */
+  /** The shares of a run as they are now. Those of a budget that was removed are left out. */
   note(run: string, shares: readonly RunShare[], upToSeq: number): Promise<void>;
-  sharesOf(run: string): readonly RunShare[];
+  sharesOf(run: string): Promise<readonly RunShare[]>;
   /** The run has ended: from now on its shares are only part of the sums. */
   close(run: string, shares: readonly RunShare[]): Promise<void>;
-  open(): readonly OpenShares[];
+  open(): Promise<readonly OpenShares[]>;
 }

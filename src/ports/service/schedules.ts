@@ -35,8 +35,8 @@ export interface Schedules {
   countSlots(id: string): Promise<number>;
   /** Calls back after every change that is made through this object. */
   watch(changed: () => void): () => void;
-  /** Whether another process has written since this was asked last. */
-  hasChangedElsewhere(): boolean;
+  /** Whether another process may have written since this was asked last. */
+  hasChangedElsewhere(): Promise<boolean>;
 }
 
 export type Overlap = "skip" | "queue" | "cancel_previous";

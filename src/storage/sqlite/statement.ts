@@ -32,19 +32,27 @@ export class Statements {
 
   /** All of it or nothing; no other process writes in between. */
   inTransaction<T>(act: () => T): T {
-    this.prepare("BEGIN IMMEDIATE").run();
+    this.begin();
     try {
       const result = act();
-      this.prepare("COMMIT").run();
+      this.commit();
       return result;
     } catch (error) {
-      this.#rollBack();
+      this.rollBack();
       throw error;
     }
   }
 
+  begin(): void {
+    this.prepare("BEGIN IMMEDIATE").run();
+  }
+
+  commit(): void {
+    this.prepare("COMMIT").run();
+  }
+
   /** SQLite has rolled back by itself when the disk is full or fails. The first error is the one that counts. */
-  #rollBack(): void {
+  rollBack(): void {
     try {
       this.prepare("ROLLBACK").run();
     } catch {

@@ -53,7 +53,7 @@ export class Scheduler {
     const { app } = this.#parts;
     const now = app.clock.now();
     const isOver = this.#nextLookAt !== undefined && now >= this.#nextLookAt;
-    const hasChanged = (await app.service()).schedules.hasChangedElsewhere();
+    const hasChanged = await (await app.service()).schedules.hasChangedElsewhere();
     if (isOver || hasChanged || now < this.#lastNow - JUMP_MS) await this.look();
     else this.#lastNow = now;
   }

@@ -2,8 +2,8 @@ import { AMOUNTS } from "../../../core/amounts.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
 import { countedMicro } from "../../../core/interpreter/budget/paid-calls.ts";
-import type { Budget, BudgetUse } from "../../../ports/service/budgets.ts";
-import { addUse } from "./use-tracker.ts";
+import type { Budget, BudgetSum, BudgetUse } from "../../../ports/service/budgets.ts";
+import { addUse, NOTHING } from "./use-tracker.ts";
 
 /** An account that a run pays from: a shared budget on one day, or limits of its own. */
 export interface BudgetAccount {
@@ -27,14 +27,29 @@ export class SharedAccount implements BudgetAccount {
   readonly day: string;
   readonly reserved = new Map<object, Amounts>();
   budget: Budget;
-  used: BudgetUse;
-  #raised: Amounts;
+  /** It limits nothing any more. */
+  isRemoved = false;
+  /** Undefined: nobody knows so far what was used of it before. */
+  #before: BudgetUse | undefined;
+  #since: BudgetUse = NOTHING;
+  #raised: Amounts = {};
+  /** False while the records are asked: attempts wait. */
+  isReady = false;
 
-  constructor(budget: Budget, day: string, { use, raised }: { readonly use: BudgetUse; readonly raised: Amounts }) {
+  constructor(budget: Budget, day: string) {
     this.budget = budget;
     this.day = day;
-    this.used = use;
+  }
+
+  /** The use of others and earlier is read once: what is noted later is counted here already. */
+  read({ use, raised }: BudgetSum): void {
+    this.#before ??= use;
     this.#raised = raised;
+    this.isReady = true;
+  }
+
+  get used(): BudgetUse {
+    return addUse(this.#before ?? NOTHING, this.#since);
   }
 
   get id(): string {
@@ -58,11 +73,7 @@ export class SharedAccount implements BudgetAccount {
   }
 
   add(use: BudgetUse): void {
-    this.used = addUse(this.used, use);
-  }
-
-  raise(by: Amounts): void {
-    this.#raised = Object.fromEntries(AMOUNTS.map((of) => [of, (this.#raised[of] ?? 0) + (by[of] ?? 0)]));
+    this.#since = addUse(this.#since, use);
   }
 }
 

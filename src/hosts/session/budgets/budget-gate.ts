@@ -69,6 +69,12 @@ export class BudgetGate {
     this.#mustLookAgain = true;
     if (this.#isLooking) return;
     this.#isLooking = true;
+    const refreshed = this.#ledger.refresh();
+    if (refreshed === undefined) this.#lookAll();
+    else void refreshed.catch(() => undefined).then(() => this.#lookAll());
+  }
+
+  #lookAll(): void {
     try {
       while (this.#mustLookAgain) {
         this.#mustLookAgain = false;

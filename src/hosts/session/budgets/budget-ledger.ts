@@ -9,7 +9,7 @@ import type { Budget, Budgets, BudgetUse } from "../../../ports/service/budgets.
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
 import { decideReservations, type OfAttempt, PeakUse, stepOf } from "./decide-reservations.ts";
-import { type Bound, givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
+import { givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 
 /** An attempt that is to begin. */
@@ -50,7 +50,6 @@ export class BudgetLedger {
   readonly #seen = new PeakUse();
   /** By step, the attempt that is to show what one costs. */
   readonly #probes = new Map<string, Applicant>();
-  readonly #raised = new Set<string>();
   /** Writes of the records, one after the other: what a run notes last is what stays. */
   #writing: Promise<void> = Promise.resolve();
   records: Budgets | undefined;
@@ -64,27 +63,35 @@ export class BudgetLedger {
   }
 
   /** Called before the first commit of a run: from now on its use is reconciled after a crash. */
-  bind(run: {
+  async bind(run: {
     readonly runId: string;
     readonly workflow: string;
     readonly tenantId: string | undefined;
-  }): readonly Bound[] | Promise<readonly Bound[]> {
+  }): Promise<readonly Budget[]> {
     const { records } = this;
-    const budgets = records?.applying(run) ?? [];
-    if (records === undefined || budgets.length === 0) return budgets;
-    return records.note(run.runId, toRunShares(new UseTracker(), budgets, this.#today()), 0).then(() => budgets);
+    const budgets = (await records?.applying(run)) ?? [];
+    if (budgets.length > 0) await records?.note(run.runId, toRunShares(new UseTracker(), budgets, this.#today()), 0);
+    return this.#load(budgets);
   }
 
   /** The budgets of a run that has begun. */
-  boundTo(runId: string): readonly Bound[] {
-    const ids = new Set(this.records?.sharesOf(runId).map(({ budget }) => budget));
-    return [...ids].flatMap((id) => this.records?.find(id) ?? []);
+  async boundTo(runId: string): Promise<readonly Budget[]> {
+    const { records } = this;
+    const ids = new Set((await records?.sharesOf(runId))?.map(({ budget }) => budget));
+    const budgets = await Promise.all([...ids].map((id) => records?.find(id)));
+    return this.#load(budgets.flatMap((budget) => budget ?? []));
+  }
+
+  async #load(budgets: readonly Budget[]): Promise<readonly Budget[]> {
+    const accounts = budgets.map((budget) => this.#accountOf(budget, this.#today()));
+    if (!accounts.every(({ isReady }) => isReady)) await this.#writing;
+    return budgets;
   }
 
   /** `isNew`: no try of the run has begun. */
   enroll(
     run: LiveRun,
-    { budgets, tracker, isNew }: { budgets: readonly Bound[]; tracker: UseTracker; isNew: boolean },
+    { budgets, tracker, isNew }: { budgets: readonly Budget[]; tracker: UseTracker; isNew: boolean },
   ): void {
     const { asks } = run.state.budget;
     if (budgets.length === 0 && asks === undefined) return;
@@ -138,9 +145,9 @@ export class BudgetLedger {
   }
 
   #add({ run, budgets }: PayingRun, day: string, use: BudgetUse): void {
-    for (const bound of budgets) {
-      const account = this.#accountOf(bound, day);
-      if (account === undefined) continue;
+    for (const budget of budgets) {
+      const account = this.#accountOf(budget, day);
+      if (account.isRemoved) continue;
       const before = account.used;
       account.add(use);
       for (const kind of AMOUNTS) {
@@ -167,7 +174,8 @@ export class BudgetLedger {
     const isSoleKind = isProbe && !isProbed && this.#isSole(kind);
     const wish = { seen, expectedMicro, isProbed, isSoleKind, tooLittleMicro, needsMicro };
     const shares = new Map<BudgetAccount, Amounts>();
-    let mustWait = isHeld;
+    let mustWait = isHeld || accounts.some((account) => account instanceof SharedAccount && !account.isReady);
+    if (mustWait) return { kind: "hold", accounts };
     for (const account of accounts) {
       const found = decideReservations(account, wish, this.#tasksAt(account, payer));
       if (found.exceeded.length > 0) return { kind: "exceeded", account, of: found.exceeded };
@@ -228,15 +236,14 @@ export class BudgetLedger {
   }
 
   /**
-   * A person adds to a shared budget, once for each id. The answer that allows it is committed after this was written: a
-   * death in between loses both.
+   * A person adds to a shared budget, once for each id. Attempts wait until it is written. A death before that asks again.
    */
   raise(id: string, { account, by }: { readonly account: SharedAccount; readonly by: Amounts }): void {
     const { records } = this;
-    if (records === undefined || this.#raised.has(id) || records.hasRaised(id)) return;
-    this.#raised.add(id);
-    account.raise(by);
+    if (records === undefined) return;
+    account.isReady = false;
     this.#write(() => records.raise(id, { budget: account.id, day: account.day, by }));
+    void this.#read(account);
   }
 
   /** The account that a question was about. */
@@ -270,6 +277,35 @@ export class BudgetLedger {
     this.#writing = this.#writing.then(write).catch((error: unknown) => this.#failed(error));
   }
 
+  /** After what is to be written before. */
+  #read(account: SharedAccount): Promise<void> {
+    this.#write(async () => {
+      try {
+        const sum = await this.records?.sum(account.id, account.day);
+        if (sum !== undefined) account.read(sum);
+        this.hasRoom();
+      } catch (error) {
+        this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => this.hasRoom());
+        throw error;
+      }
+    });
+    return this.#writing;
+  }
+
+  /** Reads the budgets as they are set now, by whatever process. Undefined: no run has any. */
+  refresh(): Promise<void> | undefined {
+    return this.#accounts.size === 0 ? undefined : this.#refreshAll();
+  }
+
+  async #refreshAll(): Promise<void> {
+    for (const account of this.#accounts.values()) {
+      const budget = await this.records?.find(account.id);
+      account.isRemoved = budget?.createdAt !== account.budget.createdAt;
+      if (budget !== undefined && !account.isRemoved) account.budget = budget;
+      if (!account.isReady) await this.#read(account);
+    }
+  }
+
   /** The run has ended, durably. */
   end(run: LiveRun): void {
     const payer = this.#payers.get(run);
@@ -286,44 +322,29 @@ export class BudgetLedger {
   }
 
   #sharesOf({ budgets, tracker }: PayingRun) {
-    return toRunShares(
-      tracker,
-      budgets.flatMap((bound) => this.#find(bound) ?? []),
-      this.#today(),
-    );
+    const today = this.#today();
+    const known = budgets.filter((budget) => !this.#accountOf(budget, today).isRemoved);
+    return toRunShares(tracker, known, today);
   }
 
   #accountsOf({ budgets, own }: PayingRun): readonly BudgetAccount[] {
-    const shared = budgets.flatMap((bound) => this.#refreshed(bound) ?? []);
+    const today = this.#today();
+    const shared = budgets.map((budget) => this.#accountOf(budget, today)).filter(({ isRemoved }) => !isRemoved);
     return own === undefined ? shared : [own, ...shared];
   }
 
-  /** Another process may have changed the budget. */
-  #refreshed(bound: Bound): SharedAccount | undefined {
-    const account = this.#accountOf(bound, this.#today());
-    const budget = this.#find(bound);
-    if (account === undefined || budget === undefined) return undefined;
-    account.budget = budget;
-    return account;
-  }
-
-  /** The budget as it is set now. Undefined: it was removed. */
-  #find({ id, createdAt }: Bound): Budget | undefined {
-    const found = this.records?.find(id);
-    return found?.createdAt === createdAt ? found : undefined;
-  }
-
-  #accountOf(bound: Bound, today: string): SharedAccount | undefined {
-    const { id } = bound;
-    const known = this.#accounts.get(`${id} ${today}`) ?? this.#accounts.get(`${id} `);
-    if (known?.budget.createdAt === bound.createdAt) return known;
-    const budget = this.#find(bound);
-    if (budget === undefined || this.records === undefined) return undefined;
-    const day = dayOf(budget.per, today);
-    for (const [key, old] of this.#accounts)
-      if (old.day !== "" && old.day < day && old.reserved.size === 0) this.#accounts.delete(key);
-    const account = new SharedAccount(budget, day, this.records.sum(id, day));
-    this.#accounts.set(`${id} ${day}`, account);
+  /** A budget that is removed and set again is another one. */
+  #accountOf(budget: Budget, today: string): SharedAccount {
+    const { id, createdAt, per } = budget;
+    const day = per === "total" ? "" : today;
+    const key = `${id} ${createdAt} ${day}`;
+    const known = this.#accounts.get(key);
+    if (known !== undefined) return known;
+    for (const [name, old] of this.#accounts)
+      if (old.day !== "" && old.day < day && old.reserved.size === 0) this.#accounts.delete(name);
+    const account = new SharedAccount(budget, day);
+    this.#accounts.set(key, account);
+    void this.#read(account);
     return account;
   }
 
@@ -334,8 +355,4 @@ export class BudgetLedger {
 
 function isOver({ type }: Event): boolean {
   return type === "stepSucceeded" || type === "stepFailed" || type === "stepInterrupted" || type === "approvalAsked";
-}
-
-function dayOf(per: "day" | "total", today: string): string {
-  return per === "total" ? "" : today;
 }

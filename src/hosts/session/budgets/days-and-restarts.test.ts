@@ -24,8 +24,8 @@ function newWorld(options: WorldOptions = {}): { readonly world: World; readonly
   return { world: new World({ plays, ...options, host: { openBudgets: async () => budgets } }), budgets };
 }
 
-const usedOn = (budgets: Budgets, day: string) => {
-  const { cost, tokens, tries } = budgets.sum("shared", day).use;
+const usedOn = async (budgets: Budgets, day: string) => {
+  const { cost, tokens, tries } = (await budgets.sum("shared", day)).use;
   return { cost, tokens, tries };
 };
 
@@ -44,11 +44,13 @@ describe("a budget of a day", () => {
     await clock.advance(2_000);
     slow.resolve();
     expect(await world.host.settled(id)).toMatchObject({ status: "completed", costMicro: 300 });
-    const days = { friday: usedOn(budgets, "2026-01-02"), saturday: usedOn(budgets, "2026-01-03") };
+    const days = { friday: await usedOn(budgets, "2026-01-02"), saturday: await usedOn(budgets, "2026-01-03") };
     expect(days).toMatchObject({ friday: { cost: 100, tokens: 7 }, saturday: { cost: 200, tokens: 14 } });
     expect(days.friday.tries + days.saturday.tries).toBe(3);
     await world.next().host.recover();
-    expect({ friday: usedOn(budgets, "2026-01-02"), saturday: usedOn(budgets, "2026-01-03") }).toEqual(days);
+    expect({ friday: await usedOn(budgets, "2026-01-02"), saturday: await usedOn(budgets, "2026-01-03") }).toEqual(
+      days,
+    );
   });
 
   test("that asked yesterday is not raised today by a yes, for it has begun anew", async () => {
@@ -60,7 +62,7 @@ describe("a budget of a day", () => {
     await clock.advance(60_000);
     await world.host.answerApproval(id, "c", { answer: "approve" });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
-    expect(budgets.sum("shared", "2026-01-03")).toMatchObject({ use: { cost: 100 }, raised: { cost: 0 } });
+    expect(await budgets.sum("shared", "2026-01-03")).toMatchObject({ use: { cost: 100 }, raised: { cost: 0 } });
   });
 });
 
@@ -102,7 +104,7 @@ describe("a shared budget", () => {
     await budgets.put({ ...DAILY, limits: { cost: 900 }, onExceeded: "ask" });
     await world.host.answerApproval(id, "c", { answer: "approve" });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
-    expect(budgets.sum("shared", "2026-01-02")).toMatchObject({ raised: { cost: 0 } });
+    expect(await budgets.sum("shared", "2026-01-02")).toMatchObject({ raised: { cost: 0 } });
   });
 
   test("lets whoever waits for a yes go on without it once it is removed", async () => {
@@ -121,10 +123,10 @@ describe("a shared budget", () => {
     await budgets.remove("shared");
     await budgets.put({ ...DAILY, limits: { cost: 300 }, createdAt: 1 });
     expect(await world.run(CHAIN)).toMatchObject({ status: "completed" });
-    expect(usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
+    expect(await usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
     await world.host.answerApproval(id, "c", { answer: "approve" });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
-    expect(usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
+    expect(await usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
   });
 
   test("is lowered under what is spent: nothing more begins", async () => {
@@ -149,6 +151,6 @@ describe("a shared budget", () => {
     const runs = await Promise.all([next.run(wide), next.run(wide), next.run(wide)]);
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(["budget_exceeded"]));
     expect(next.calls[0]?.maxCostMicro).toBe(900);
-    expect(usedOn(budgets, "2026-01-02").cost).toBe(1_000);
+    expect((await usedOn(budgets, "2026-01-02")).cost).toBe(1_000);
   });
 });

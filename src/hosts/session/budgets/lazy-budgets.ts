@@ -46,7 +46,7 @@ export class LazyBudgets {
 
 /** After a crash the journals say what runs have used, not the records of budgets. */
 async function reconcileBudgets(budgets: Budgets, journal: Journal, graphs: Map<string, IndexedGraph>): Promise<void> {
-  for (const { run, upToSeq, budgets: bound } of budgets.open()) {
+  for (const { run, upToSeq, budgets: bound } of await budgets.open()) {
     const record = await journal.findRun(run);
     // Its first commit never came.
     if (record === undefined || record === "ambiguous") await budgets.close(run, []);
@@ -54,7 +54,7 @@ async function reconcileBudgets(budgets: Budgets, journal: Journal, graphs: Map<
       const tracker = new UseTracker();
       const { state } = await rebuildRun(journal, record, graphs, (at, event) => tracker.observe(at, event));
       tracker.assume(state);
-      const known = bound.flatMap((id) => budgets.find(id) ?? []);
+      const known = (await Promise.all(bound.map((id) => budgets.find(id)))).flatMap((budget) => budget ?? []);
       const shares = toRunShares(tracker, known, toIsoDay(record.createdAt));
       if (record.completedAt === undefined) await budgets.note(run, shares, record.lastSeq);
       else await budgets.close(run, shares);

@@ -4,14 +4,11 @@ import type { LiveRun } from "../live-run.ts";
 import type { OwnAccount } from "./budget-account.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";
 
-/** A shared budget that binds a run. One that is removed and set again is another one. */
-export type Bound = Pick<Budget, "id" | "createdAt">;
-
 /** One run in memory: the accounts that it pays from, and its use. */
 export interface PayingRun {
   readonly run: LiveRun;
   /** The shared budgets that bind it. */
-  readonly budgets: readonly Bound[];
+  readonly budgets: readonly Budget[];
   readonly tracker: UseTracker;
   /** Limits of its own that a person may raise. */
   readonly own: OwnAccount | undefined;

@@ -1,7 +1,6 @@
-import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
-import type { Json } from "../../../core/json.ts";
-import { fromStored, type Grant, toStored } from "../../../core/trust/grant.ts";
-import type { ServiceDatabase } from "./service-database.ts";
+import type { Json } from "../../core/json.ts";
+import { fromStored, type Grant, toStored } from "../../core/trust/grant.ts";
+import type { Sql, SqlValue } from "../sql/sql-database.ts";
 
 /** How a field of a record is stored in its column. A field that is not there is NULL. */
 export interface Column {
@@ -9,12 +8,12 @@ export interface Column {
   readonly name?: string;
   /** Long values are written, and read only by a query of their own. */
   readonly isLong?: true;
-  toSql(value: unknown): SQLInputValue;
-  fromSql(value: SQLOutputValue): unknown;
+  toSql(value: unknown): SqlValue;
+  fromSql(value: SqlValue): unknown;
 }
 
 /** A number or a text. */
-export const plain: Column = { toSql: (value) => value as SQLInputValue, fromSql: (value) => value };
+export const plain: Column = { toSql: (value) => value as SqlValue, fromSql: (value) => value };
 
 export const flag: Column = { toSql: Number, fromSql: (value) => value === 1 };
 
@@ -49,49 +48,48 @@ interface NamedColumn extends Column {
  * follow from that. `rest` and `where` are SQL of ours, never text that somebody sent.
  */
 export class RecordTable<Item extends object> {
-  readonly #database: ServiceDatabase;
   readonly #name: string;
   readonly #columns: readonly NamedColumn[];
   readonly #select: string;
 
-  constructor(database: ServiceDatabase, name: string, columns: { readonly [Field in keyof Item]-?: Column }) {
-    this.#database = database;
+  constructor(name: string, columns: { readonly [Field in keyof Item]-?: Column }) {
     this.#name = name;
     this.#columns = Object.entries<Column>(columns).map(([field, column]) => ({
       ...column,
       field,
       name: column.name ?? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     }));
-    const read = this.#columns.filter(({ isLong }) => isLong !== true).map((column) => column.name);
+    const read = this.#columns.filter(({ isLong }) => isLong !== true).map((column) => quote(column.name));
     this.#select = `SELECT ${read.join(", ")} FROM ${name}`;
   }
 
-  find(rest: string, ...parameters: readonly SQLInputValue[]): Item | undefined {
-    const row = this.#database.get<Row>(`${this.#select} ${rest}`, ...parameters);
+  async find(sql: Sql, rest: string, ...parameters: readonly SqlValue[]): Promise<Item | undefined> {
+    const row = await sql.get<Row>(`${this.#select} ${rest}`, ...parameters);
     return row === undefined ? undefined : this.#toItem(row);
   }
 
-  list(rest: string, ...parameters: readonly SQLInputValue[]): readonly Item[] {
-    return this.#database.all<Row>(`${this.#select} ${rest}`, ...parameters).map((row) => this.#toItem(row));
+  async list(sql: Sql, rest: string, ...parameters: readonly SqlValue[]): Promise<readonly Item[]> {
+    const rows = await sql.all<Row>(`${this.#select} ${rest}`, ...parameters);
+    return rows.map((row) => this.#toItem(row));
   }
 
   /** A field that is not given gets its column's default. False: `onConflict` has kept it out. */
-  insert(item: Changes<Item>, onConflict = ""): boolean {
+  async insert(sql: Sql, item: Changes<Item>, onConflict = ""): Promise<boolean> {
     const given = this.#given(item);
-    const names = given.map(({ name }) => name).join(", ");
-    const text = `INSERT INTO ${this.#name} (${names}) VALUES (${given.map(() => "?").join(", ")}) ${onConflict}`;
-    return this.#database.run(text, ...given.map(({ value }) => value)) === 1;
+    const names = given.map(({ name }) => quote(name)).join(", ");
+    const text = `INSERT INTO ${this.#name} (${names}) VALUES (${placesFor(given)}) ${onConflict}`;
+    return (await sql.run(text, ...given.map(({ value }) => value))) === 1;
   }
 
   /** `null` clears a field, `undefined` leaves it. Returns how many records have changed. */
-  update(changes: Changes<Item>, where: string, ...parameters: readonly SQLInputValue[]): number {
+  async update(sql: Sql, changes: Changes<Item>, where: string, ...parameters: readonly SqlValue[]): Promise<number> {
     const given = this.#given(changes);
-    const set = given.map(({ name }) => `${name} = ?`).join(", ");
+    const set = given.map(({ name }) => `${quote(name)} = ?`).join(", ");
     const values = given.map(({ value }) => value);
-    return this.#database.run(`UPDATE ${this.#name} SET ${set} WHERE ${where}`, ...values, ...parameters);
+    return sql.run(`UPDATE ${this.#name} SET ${set} WHERE ${where}`, ...values, ...parameters);
   }
 
-  #given(item: Changes<Item>): readonly { readonly name: string; readonly value: SQLInputValue }[] {
+  #given(item: Changes<Item>): readonly { readonly name: string; readonly value: SqlValue }[] {
     const values = item as Readonly<Record<string, unknown>>;
     return this.#columns.flatMap(({ field, name, toSql }) => {
       const value = values[field];
@@ -110,4 +108,14 @@ export class RecordTable<Item extends object> {
   }
 }
 
-type Row = Readonly<Record<string, SQLOutputValue>>;
+type Row = Readonly<Record<string, SqlValue>>;
+
+/** A column may have the name of a word of SQL. */
+function quote(name: string): string {
+  return `"${name}"`;
+}
+
+/** One `?` for each. */
+export function placesFor(values: readonly unknown[]): string {
+  return values.map(() => "?").join(", ");
+}

@@ -1,19 +1,19 @@
-import type { ClaimedKey, GivenKey, IdempotencyKeys, KeyClaim } from "../../../ports/service/idempotency-keys.ts";
-import type { ServiceDatabase } from "./service-database.ts";
+import type { ClaimedKey, GivenKey, IdempotencyKeys, KeyClaim } from "../../ports/service/idempotency-keys.ts";
+import type { Sql } from "../sql/sql-database.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 
-export class SqliteIdempotencyKeys implements IdempotencyKeys {
-  readonly #database: ServiceDatabase;
+export class SqlIdempotencyKeys implements IdempotencyKeys {
+  readonly #sql: Sql;
 
-  constructor(database: ServiceDatabase) {
-    this.#database = database;
+  constructor(sql: Sql) {
+    this.#sql = sql;
   }
 
   async claim({ tenantId = "", key, requestHash, runId, at }: KeyClaim): Promise<ClaimedKey> {
-    this.#database.run("DELETE FROM idempotency_keys WHERE at < ?", at - KEPT_MS);
+    await this.#sql.run("DELETE FROM idempotency_keys WHERE at < ?", at - KEPT_MS);
     const claim = "INSERT INTO idempotency_keys VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    if (this.#database.run(claim, tenantId, key, requestHash, runId, at) === 1) {
+    if ((await this.#sql.run(claim, tenantId, key, requestHash, runId, at)) === 1) {
       return { runId, requestHash, isNew: true };
     }
     const known = await this.find({ tenantId, key, at });
@@ -22,7 +22,7 @@ export class SqliteIdempotencyKeys implements IdempotencyKeys {
   }
 
   async find({ tenantId = "", key, at }: Pick<KeyClaim, "tenantId" | "key" | "at">): Promise<GivenKey | undefined> {
-    return this.#database.get<GivenKey>(
+    return this.#sql.get<GivenKey>(
       `SELECT run_id AS "runId", request_hash AS "requestHash" FROM idempotency_keys
         WHERE tenant_id = ? AND key = ? AND at >= ?`,
       ...[tenantId, key, at - KEPT_MS],

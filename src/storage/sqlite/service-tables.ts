@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type DatabaseOptions, ServiceDatabase } from "./service-database.ts";
+import { type DatabaseOptions, SqliteDatabase } from "./sqlite-database.ts";
 
 /**
  * The steps to today's tables. Each is done once and recorded by its name, so that parts that grow apart do not share a
@@ -216,8 +216,8 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
  * Opens the records of the service in a file of their own, `service.db`, so that none waits for the journal's owner.
  * Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
  */
-export function openServiceDatabase(options: DatabaseOptions): ServiceDatabase {
-  return ServiceDatabase.open(options, takeSteps);
+export function openServiceFile(options: DatabaseOptions): SqliteDatabase {
+  return SqliteDatabase.open(options, takeSteps);
 }
 
 function takeSteps(database: DatabaseSync): void {

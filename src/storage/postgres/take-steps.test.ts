@@ -1,0 +1,32 @@
+import { expect, onTestFinished, test } from "vitest";
+import { newTestDatabase } from "../../../test/support/test-database.ts";
+import { readDatabaseUrl } from "./database-address.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
+import { takeSteps } from "./take-steps.ts";
+
+const FIRST = { name: "first", sql: "CREATE TABLE things (id BIGINT); INSERT INTO things VALUES (1);" };
+const SECOND = { name: "second", sql: "ALTER TABLE things ADD COLUMN name TEXT" };
+
+test("processes that start together make the tables once, and a step that comes later is taken once", async () => {
+  const url = await newTestDatabase();
+  const processes = Array.from({ length: 6 }, () => {
+    const database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: 1 });
+    onTestFinished(() => database.close());
+    return database;
+  });
+  await Promise.all(processes.map((each) => takeSteps(each, [FIRST])));
+  await Promise.all(processes.map((each, n) => takeSteps(each, n % 2 === 0 ? [FIRST, SECOND] : [FIRST])));
+  expect(await processes[0]?.all("SELECT * FROM things")).toEqual([{ id: 1, name: null }]);
+  expect(await processes[0]?.all("SELECT name FROM steps ORDER BY name")).toEqual([
+    { name: "first" },
+    { name: "second" },
+  ]);
+});
+
+test("a step that fails leaves nothing behind", async () => {
+  const database = new PostgresDatabase({ address: readDatabaseUrl(await newTestDatabase()), connections: 1 });
+  onTestFinished(() => database.close());
+  const broken = { name: "broken", sql: "SELECT nothing" };
+  await expect(takeSteps(database, [FIRST, broken])).rejects.toThrow("nothing");
+  await expect(database.all("SELECT * FROM things")).rejects.toThrow("does not exist");
+});

@@ -1,0 +1,163 @@
+import type { Amounts } from "../../core/history/events.ts";
+import type { Budget, BudgetSum, Budgets, BudgetUse, OpenShares, RunShare } from "../../ports/service/budgets.ts";
+import type { Sql, SqlValue } from "../sql/sql-database.ts";
+import type { RecordDatabase } from "./record-database.ts";
+import { plain, RecordTable } from "./record-table.ts";
+import { RememberedReads } from "./remembered-reads.ts";
+
+/** A budget with its limits in columns. */
+type BudgetRow = Omit<Budget, "limits"> & Amounts;
+
+type UseRow = Required<Amounts> & { readonly unpriced: number };
+
+const AMOUNTS = ["cost", "tokens", "tries", "duration"] as const satisfies readonly (keyof Amounts)[];
+
+const BUDGETS = new RecordTable<BudgetRow>("budgets", {
+  id: plain,
+  workflow: plain,
+  tenantId: plain,
+  per: plain,
+  cost: plain,
+  tokens: plain,
+  tries: plain,
+  duration: plain,
+  onExceeded: plain,
+  webhook: plain,
+  createdAt: plain,
+  updatedAt: plain,
+});
+
+const SUMS = AMOUNTS.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`).join(", ");
+
+const CHANGE_BUDGET = `ON CONFLICT (id) DO UPDATE SET
+  cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
+  on_exceeded = excluded.on_exceeded, webhook = excluded.webhook, updated_at = excluded.updated_at`;
+
+const SUM_SHARES = `SELECT ${SUMS}, COALESCE(MAX(unpriced), 0) AS unpriced FROM budget_shares
+  WHERE budget = ? AND day = ?`;
+
+const INSERT_SHARE = `INSERT INTO budget_shares (budget, day, run, cost, tokens, tries, duration, unpriced, seq)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (budget, day, run) DO UPDATE SET`;
+
+const REPLACE_SHARE = `${INSERT_SHARE}
+  cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
+  unpriced = excluded.unpriced, seq = excluded.seq`;
+
+const ADD_SHARE = `${INSERT_SHARE}
+  ${AMOUNTS.map((name) => `${name} = budget_shares.${name} + excluded.${name}`).join(", ")},
+  unpriced = budget_shares.unpriced | excluded.unpriced`;
+
+/** Runs that have ended share one row, under no name. */
+const ENDED = "";
+
+export class SqlBudgets implements Budgets {
+  readonly #database: RecordDatabase;
+  readonly #remembered: RememberedReads;
+
+  constructor(database: RecordDatabase) {
+    this.#database = database;
+    this.#remembered = new RememberedReads(database);
+  }
+
+  async put({ limits, ...budget }: Budget): Promise<Budget> {
+    await BUDGETS.insert(this.#database, { ...budget, ...limits }, CHANGE_BUDGET);
+    return (await findBudget(this.#database, budget.id)) ?? { ...budget, limits };
+  }
+
+  async list(): Promise<readonly Budget[]> {
+    const rest = "ORDER BY coalesce(tenant_id, ''), coalesce(workflow, ''), per, id";
+    return (await BUDGETS.list(this.#database, rest)).map(toBudget);
+  }
+
+  /** Remembered, since every attempt asks for it. */
+  async find(id: string): Promise<Budget | undefined> {
+    return this.#remembered.get(JSON.stringify({ id }), () => findBudget(this.#database, id));
+  }
+
+  async remove(id: string): Promise<boolean> {
+    return this.#database.together(async (sql) => {
+      await sql.run("DELETE FROM budget_shares WHERE budget = ?", id);
+      await sql.run("DELETE FROM budget_raises WHERE budget = ?", id);
+      return (await sql.run("DELETE FROM budgets WHERE id = ?", id)) === 1;
+    });
+  }
+
+  async applying({ workflow, tenantId }: { readonly workflow: string; readonly tenantId?: string | undefined }) {
+    const rest = "WHERE (workflow IS NULL OR workflow = ?) AND (tenant_id IS NULL OR tenant_id = ?) ORDER BY id";
+    return this.#remembered.get(JSON.stringify([workflow, tenantId]), async () =>
+      (await BUDGETS.list(this.#database, rest, workflow, tenantId ?? null)).map(toBudget),
+    );
+  }
+
+  async sum(budget: string, day: string): Promise<BudgetSum> {
+    const use = await this.#database.get<UseRow>(SUM_SHARES, budget, day);
+    const raises = `SELECT ${SUMS} FROM budget_raises WHERE budget = ? AND day = ?`;
+    return { use: toUse(use), raised: (await this.#database.get<Required<Amounts>>(raises, budget, day)) ?? {} };
+  }
+
+  async raise(
+    id: string,
+    { budget, day, by }: { readonly budget: string; readonly day: string; readonly by: Amounts },
+  ): Promise<void> {
+    const text = "INSERT INTO budget_raises VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
+    await this.#database.run(text, id, budget, day, ...AMOUNTS.map((of) => by[of] ?? 0));
+  }
+
+  async note(run: string, shares: readonly RunShare[], upToSeq: number): Promise<void> {
+    await this.#database.together(async (sql) => {
+      for (const share of shares) {
+        if (await isThere(sql, share)) await sql.run(REPLACE_SHARE, ...columnsOf(run, share), upToSeq);
+      }
+    });
+  }
+
+  async sharesOf(run: string): Promise<readonly RunShare[]> {
+    const text = "SELECT * FROM budget_shares WHERE run = ? AND run <> '' ORDER BY budget, day";
+    const rows = await this.#database.all<UseRow & Pick<RunShare, "budget" | "day">>(text, run);
+    return rows.map((row) => ({ budget: row.budget, day: row.day, use: toUse(row) }));
+  }
+
+  async close(run: string, shares: readonly RunShare[]): Promise<void> {
+    await this.#database.together(async (sql) => {
+      // No row: the run was closed before, and its shares are part of the sums.
+      if ((await sql.run("DELETE FROM budget_shares WHERE run = ?", run)) === 0) return;
+      for (const share of shares) {
+        if (await isThere(sql, share)) await sql.run(ADD_SHARE, ...columnsOf(ENDED, share), 0);
+      }
+    });
+  }
+
+  async open(): Promise<readonly OpenShares[]> {
+    const rows = await this.#database.all<{ readonly run: string; readonly budget: string; readonly seq: number }>(
+      "SELECT run, budget, max(seq) AS seq FROM budget_shares WHERE run <> '' GROUP BY run, budget ORDER BY run, budget",
+    );
+    return [...Map.groupBy(rows, ({ run }) => run)].map(([run, of]) => ({
+      run,
+      upToSeq: Math.max(...of.map(({ seq }) => seq)),
+      budgets: of.map(({ budget }) => budget),
+    }));
+  }
+}
+
+async function isThere(sql: Sql, { budget }: RunShare): Promise<boolean> {
+  return (await findBudget(sql, budget)) !== undefined;
+}
+
+async function findBudget(sql: Sql, id: string): Promise<Budget | undefined> {
+  const row = await BUDGETS.find(sql, "WHERE id = ?", id);
+  return row === undefined ? undefined : toBudget(row);
+}
+
+function columnsOf(run: string, { budget, day, use }: RunShare): readonly SqlValue[] {
+  return [budget, day, run, use.cost, use.tokens, use.tries, use.duration, use.unpriced ? 1 : 0];
+}
+
+function toUse(row: UseRow | undefined): BudgetUse {
+  const { cost = 0, tokens = 0, tries = 0, duration = 0, unpriced = 0 } = row ?? {};
+  return { cost, tokens, tries, duration, unpriced: unpriced !== 0 };
+}
+
+function toBudget({ cost, tokens, tries, duration, ...budget }: BudgetRow): Budget {
+  const limits = Object.entries({ cost, tokens, tries, duration }).filter(([, limit]) => limit !== undefined);
+  return { ...budget, limits: Object.fromEntries(limits) };
+}

@@ -1,0 +1,212 @@
+import type {
+  Deliveries,
+  Delivery,
+  DeliveryFilter,
+  DeliverySelection,
+  DeliveryState,
+  DeliveryStatus,
+  DeliveryTry,
+  DueWanted,
+  MadeTry,
+  NewDelivery,
+} from "../../ports/service/deliveries.ts";
+import type { Sql, SqlDatabase, SqlValue } from "../sql/sql-database.ts";
+import { flag, placesFor, plain, RecordTable } from "./record-table.ts";
+
+/** A delivery with its state in columns. The body may be long and is read for a try only. */
+interface DeliveryRow extends Omit<Delivery, "state">, Pick<NewDelivery, "body"> {
+  readonly status: DeliveryStatus;
+  /** 0 unless it is pending; `endedAt` is 0 while it is. */
+  readonly nextAt: number;
+  readonly endedAt: number;
+  readonly reason: string;
+}
+
+interface TryRow extends DeliveryTry {
+  readonly no: number;
+  readonly delivery: string;
+}
+
+interface ClosedAddress extends Required<Pick<NewDelivery, "tenantId" | "workflow" | "url">> {
+  readonly at: number;
+}
+
+const DELIVERIES = new RecordTable<DeliveryRow>("deliveries", {
+  no: plain,
+  id: plain,
+  tenantId: plain,
+  channel: plain,
+  event: plain,
+  runId: plain,
+  workflow: plain,
+  url: plain,
+  readsEnv: flag,
+  sealedHeaders: { ...plain, name: "headers" },
+  body: { ...plain, isLong: true },
+  lane: plain,
+  createdAt: plain,
+  status: plain,
+  nextAt: plain,
+  endedAt: plain,
+  reason: plain,
+  round: plain,
+  tries: plain,
+  triesInRound: plain,
+});
+
+const TRIES = new RecordTable<TryRow>("delivery_tries", {
+  no: plain,
+  delivery: plain,
+  at: plain,
+  durationMs: plain,
+  status: plain,
+  error: plain,
+  excerpt: plain,
+});
+
+const CLOSED = new RecordTable<ClosedAddress>("closed_addresses", {
+  tenantId: plain,
+  workflow: plain,
+  url: plain,
+  at: plain,
+});
+
+const COUNT_TRY = `UPDATE deliveries SET tries = tries + 1,
+    tries_in_round = tries_in_round + (CASE WHEN round = ? THEN 1 ELSE 0 END) WHERE id = ?`;
+
+const SEND_AGAIN = `UPDATE deliveries
+  SET status = 'pending', next_at = ?, ended_at = 0, reason = '', round = round + 1, tries_in_round = 0 WHERE id = ?`;
+
+const IS_ENDED_BEFORE = "status <> 'pending' AND ended_at < ?";
+const IS_ADDRESS = "tenant_id = ? AND workflow = ? AND url = ?";
+
+export class SqlDeliveries implements Deliveries {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async add(delivery: NewDelivery): Promise<boolean> {
+    const row = { ...delivery, status: "pending", nextAt: delivery.createdAt } as const;
+    return DELIVERIES.insert(this.#database, row, "ON CONFLICT (id) DO NOTHING");
+  }
+
+  async find(id: string): Promise<Delivery | undefined> {
+    const row = await DELIVERIES.find(this.#database, "WHERE id = ?", id);
+    return row === undefined ? undefined : toDelivery(row);
+  }
+
+  async readBody(id: string): Promise<string> {
+    const row = await this.#database.get<{ readonly body: string }>("SELECT body FROM deliveries WHERE id = ?", id);
+    if (row === undefined) throw new Error(`The delivery ${id} is gone while it is under way.`);
+    return row.body;
+  }
+
+  async list({ beforeNo, offset = 0, limit, ...selection }: DeliveryFilter): Promise<readonly Delivery[]> {
+    const { where, values } = toWhere(selection, beforeNo);
+    const rest = `${where} ORDER BY no DESC LIMIT ? OFFSET ?`;
+    return (await DELIVERIES.list(this.#database, rest, ...values, limit, offset)).map(toDelivery);
+  }
+
+  async count(selection: DeliverySelection): Promise<number> {
+    const { where, values } = toWhere(selection);
+    const text = `SELECT count(*) AS n FROM deliveries ${where}`;
+    return (await this.#database.get<{ readonly n: number }>(text, ...values))?.n ?? 0;
+  }
+
+  async listDue({ now, limit, fullLanes, flying }: DueWanted): Promise<readonly Delivery[]> {
+    const rest = `WHERE status = 'pending' AND next_at <= ? AND ${notOneOf("lane", fullLanes)} AND ${notOneOf("id", flying)}
+      ORDER BY next_at, no LIMIT ?`;
+    return (await DELIVERIES.list(this.#database, rest, now, ...fullLanes, ...flying, limit)).map(toDelivery);
+  }
+
+  async readTries(id: string): Promise<readonly DeliveryTry[]> {
+    const tries = await TRIES.list(this.#database, "WHERE delivery = ? ORDER BY no", id);
+    return tries.map(({ no: _, delivery: __, ...made }) => made);
+  }
+
+  async record(delivery: Delivery, { made, next, gone }: MadeTry): Promise<void> {
+    await this.#database.together(async (sql) => {
+      await TRIES.insert(sql, { ...made, delivery: delivery.id });
+      await sql.run(COUNT_TRY, delivery.round, delivery.id);
+      await setState(sql, delivery, next);
+      if (gone) await close(sql, delivery, made.at);
+      else if (next.status === "delivered") await open(sql, delivery);
+    });
+  }
+
+  async skip(delivery: Delivery, { at, reason }: { readonly at: number; readonly reason: string }): Promise<void> {
+    await setState(this.#database, delivery, { status: "skipped", endedAt: at, reason });
+  }
+
+  async isClosed(address: Address): Promise<boolean> {
+    return (await CLOSED.find(this.#database, `WHERE ${IS_ADDRESS}`, ...toKey(address))) !== undefined;
+  }
+
+  async sendAgain(id: string, at: number): Promise<boolean> {
+    return (await this.#database.run(SEND_AGAIN, at, id)) === 1;
+  }
+
+  async forgetEndedBefore(at: number): Promise<void> {
+    await this.#database.together(async (sql) => {
+      const ended = `SELECT id FROM deliveries WHERE ${IS_ENDED_BEFORE}`;
+      await sql.run(`DELETE FROM delivery_tries WHERE delivery IN (${ended})`, at);
+      await sql.run(`DELETE FROM deliveries WHERE ${IS_ENDED_BEFORE}`, at);
+    });
+  }
+}
+
+/** Only in the round that it was read in: a request to send it again has begun another round. */
+async function setState(sql: Sql, { id, round }: Delivery, state: DeliveryState): Promise<void> {
+  await DELIVERIES.update(sql, { nextAt: 0, endedAt: 0, reason: "", ...state }, "id = ? AND round = ?", id, round);
+}
+
+async function close(sql: Sql, { tenantId = "", workflow, url }: Address, at: number): Promise<void> {
+  await CLOSED.insert(sql, { tenantId, workflow, url, at }, "ON CONFLICT DO NOTHING");
+}
+
+async function open(sql: Sql, address: Address): Promise<void> {
+  await sql.run(`DELETE FROM closed_addresses WHERE ${IS_ADDRESS}`, ...toKey(address));
+}
+
+type Address = Pick<NewDelivery, "tenantId" | "workflow" | "url">;
+
+function toKey({ tenantId = "", workflow, url }: Address): readonly string[] {
+  return [tenantId, workflow, url];
+}
+
+interface Where {
+  readonly where: string;
+  readonly values: readonly SqlValue[];
+}
+
+function toWhere({ tenantId, runId, status }: DeliverySelection, beforeNo?: number): Where {
+  const conditions: readonly (readonly [string, readonly SqlValue[] | undefined])[] = [
+    ["tenant_id = ?", tenantId === undefined ? undefined : [tenantId]],
+    ["run_id = ?", runId === undefined ? undefined : [runId]],
+    [status?.length === 0 ? "1 = 0" : `status IN (${placesFor(status ?? [])})`, status],
+    ["no < ?", beforeNo === undefined ? undefined : [beforeNo]],
+  ];
+  const held = conditions.filter(([, values]) => values !== undefined);
+  return {
+    where: held.length === 0 ? "" : `WHERE ${held.map(([text]) => text).join(" AND ")}`,
+    values: held.flatMap(([, values]) => values ?? []),
+  };
+}
+
+function notOneOf(column: string, values: readonly string[]): string {
+  return values.length === 0 ? "1 = 1" : `${column} NOT IN (${placesFor(values)})`;
+}
+
+function toDelivery({ status, nextAt, endedAt, reason, body: _, ...delivery }: DeliveryRow): Delivery {
+  switch (status) {
+    case "pending":
+      return { ...delivery, state: { status, nextAt } };
+    case "delivered":
+      return { ...delivery, state: { status, endedAt } };
+    case "failed":
+    case "skipped":
+      return { ...delivery, state: { status, endedAt, reason } };
+  }
+}

@@ -1,0 +1,211 @@
+import type {
+  NewSlot,
+  ScheduleEdit,
+  Schedules,
+  SkipReason,
+  SlotClaim,
+  SlotOutcome,
+  SlotPage,
+  SlotRecord,
+  StoredSchedule,
+} from "../../ports/service/schedules.ts";
+import type { Sql } from "../sql/sql-database.ts";
+import type { RecordDatabase } from "./record-database.ts";
+import { flag, grant, json, plain, RecordTable } from "./record-table.ts";
+
+/** A slot with its outcome in columns. */
+interface SlotRow extends Omit<SlotRecord, "outcome"> {
+  readonly state: SlotOutcome["state"];
+  readonly reason?: SkipReason;
+  readonly message?: string;
+  readonly runId?: string;
+}
+
+const SCHEDULES = new RecordTable<StoredSchedule>("schedules", {
+  id: plain,
+  workflow: { ...plain, name: "workflow_name" },
+  cron: { ...plain, name: "cron_expression" },
+  timezone: plain,
+  input: { ...json, name: "input_data" },
+  notify: json,
+  enabled: flag,
+  disabledReason: plain,
+  overlap: plain,
+  catchUp: plain,
+  jitterSeconds: plain,
+  source: plain,
+  tenantId: plain,
+  maxCostMicro: plain,
+  grant,
+  lastRunId: plain,
+  nextFireAt: plain,
+  dueAt: plain,
+  version: plain,
+  createdAt: plain,
+  updatedAt: plain,
+});
+
+const SLOTS = new RecordTable<SlotRow>("schedule_slots", {
+  seq: plain,
+  scheduleId: plain,
+  slot: plain,
+  kind: plain,
+  state: plain,
+  reason: plain,
+  message: plain,
+  runId: plain,
+  lastSlot: plain,
+  count: plain,
+  at: plain,
+});
+
+/** How many slots are stored for each schedule. */
+const KEPT_SLOTS = 1_000;
+
+const REMOVE_OLD_SLOTS = `DELETE FROM schedule_slots
+  WHERE schedule_id = ?1 AND (state = 'skipped' OR is_over = 1) AND seq <=
+    (SELECT seq FROM schedule_slots WHERE schedule_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`;
+
+export class SqlSchedules implements Schedules {
+  readonly #database: RecordDatabase;
+  readonly #watchers = new Set<() => void>();
+  #seenMark: unknown;
+
+  constructor(database: RecordDatabase) {
+    this.#database = database;
+  }
+
+  async add(schedule: StoredSchedule): Promise<boolean> {
+    const isNew = await SCHEDULES.insert(this.#database, schedule, "ON CONFLICT DO NOTHING");
+    this.tell();
+    return isNew;
+  }
+
+  async find(id: string): Promise<StoredSchedule | undefined> {
+    return SCHEDULES.find(this.#database, "WHERE id = ?", id);
+  }
+
+  async list({ tenantId }: { readonly tenantId?: string }): Promise<readonly StoredSchedule[]> {
+    if (tenantId === undefined) return SCHEDULES.list(this.#database, "ORDER BY created_at, id");
+    return SCHEDULES.list(this.#database, "WHERE tenant_id = ? ORDER BY created_at, id", tenantId);
+  }
+
+  async edit(id: string, { version, at, changes, slots = [] }: ScheduleEdit): Promise<boolean> {
+    const changed = { ...changes, updatedAt: at, version: version + 1 };
+    const hasChanged = await this.#database.together(async (sql) => {
+      if ((await SCHEDULES.update(sql, changed, "id = ? AND version = ?", id, version)) === 0) return false;
+      await insertSlots(sql, id, slots);
+      return true;
+    });
+    this.tell();
+    return hasChanged;
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const wasThere = await this.#database.together(async (sql) => {
+      await sql.run("DELETE FROM schedule_slots WHERE schedule_id = ?", id);
+      return (await sql.run("DELETE FROM schedules WHERE id = ?", id)) === 1;
+    });
+    this.tell();
+    return wasThere;
+  }
+
+  async listDue(now: number): Promise<readonly StoredSchedule[]> {
+    return SCHEDULES.list(this.#database, "WHERE enabled = 1 AND due_at <= ? ORDER BY due_at, created_at, id", now);
+  }
+
+  async nextDueAt(): Promise<number | undefined> {
+    const text = "SELECT min(due_at) AS at FROM schedules WHERE enabled = 1";
+    return (await this.#database.get<{ readonly at: number | null }>(text))?.at ?? undefined;
+  }
+
+  async claim(id: string, { version, fromFireAt, nextFireAt, dueAt, slots }: SlotClaim): Promise<boolean> {
+    const changes = { nextFireAt: nextFireAt ?? null, dueAt: dueAt ?? null };
+    const isAsSeen = "id = ? AND enabled = 1 AND version = ? AND next_fire_at = ?";
+    return this.#database.together(async (sql) => {
+      if ((await SCHEDULES.update(sql, changes, isAsSeen, id, version, fromFireAt)) === 0) return false;
+      await insertSlots(sql, id, slots);
+      return true;
+    });
+  }
+
+  async addSlots(id: string, slots: readonly NewSlot[]): Promise<void> {
+    await this.#database.together((sql) => insertSlots(sql, id, slots));
+  }
+
+  async listPending(): Promise<readonly SlotRecord[]> {
+    const rest = "WHERE state IN ('claimed', 'queued') ORDER BY schedule_id, slot, seq";
+    return (await SLOTS.list(this.#database, rest)).map(toSlot);
+  }
+
+  async listRunning(id: string): Promise<readonly SlotRecord[]> {
+    const rest = "WHERE schedule_id = ? AND state = 'started' AND is_over = 0 ORDER BY seq";
+    return (await SLOTS.list(this.#database, rest, id)).map(toSlot);
+  }
+
+  async settle(seq: number, outcome: SlotOutcome): Promise<void> {
+    await this.#database.together(async (sql) => {
+      await SLOTS.update(sql, { reason: null, message: null, runId: null, ...outcome }, "seq = ?", seq);
+      if (outcome.state !== "started") return;
+      const isOfSlot = "id = (SELECT schedule_id FROM schedule_slots WHERE seq = ?)";
+      await SCHEDULES.update(sql, { lastRunId: outcome.runId }, isOfSlot, seq);
+    });
+  }
+
+  async finish(seqs: readonly number[]): Promise<void> {
+    await this.#database.together(async (sql) => {
+      for (const seq of seqs) await sql.run("UPDATE schedule_slots SET is_over = 1 WHERE seq = ?", seq);
+    });
+  }
+
+  async listSlots(
+    id: string,
+    { limit, beforeSeq = Number.MAX_SAFE_INTEGER, offset = 0 }: SlotPage,
+  ): Promise<readonly SlotRecord[]> {
+    const rest = "WHERE schedule_id = ? AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?";
+    return (await SLOTS.list(this.#database, rest, id, beforeSeq, limit, offset)).map(toSlot);
+  }
+
+  async countSlots(id: string): Promise<number> {
+    const text = "SELECT count(*) AS n FROM schedule_slots WHERE schedule_id = ?";
+    return (await this.#database.get<{ readonly n: number }>(text, id))?.n ?? 0;
+  }
+
+  watch(changed: () => void): () => void {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  }
+
+  /** For who has changed schedules by another connection. */
+  tell(): void {
+    for (const changed of this.#watchers) changed();
+  }
+
+  async hasChangedElsewhere(): Promise<boolean> {
+    const mark = await this.#database.readMark();
+    const hasChanged = mark !== this.#seenMark;
+    this.#seenMark = mark;
+    return hasChanged;
+  }
+}
+
+async function insertSlots(sql: Sql, scheduleId: string, slots: readonly NewSlot[]): Promise<void> {
+  for (const { outcome, count = 1, ...slot } of slots) {
+    // A slot that is recorded is not recorded again, so that it fires once even if the clock is set back.
+    await SLOTS.insert(sql, { ...slot, ...outcome, count, scheduleId }, "ON CONFLICT DO NOTHING");
+    if (outcome.state === "started") await SCHEDULES.update(sql, { lastRunId: outcome.runId }, "id = ?", scheduleId);
+  }
+  await sql.run(REMOVE_OLD_SLOTS, scheduleId, KEPT_SLOTS);
+}
+
+function toSlot({ state, reason = "refused", message, runId = "", ...slot }: SlotRow): SlotRecord {
+  switch (state) {
+    case "claimed":
+    case "queued":
+      return { ...slot, outcome: { state } };
+    case "started":
+      return { ...slot, outcome: { state, runId } };
+    case "skipped":
+      return { ...slot, outcome: { state, reason, message } };
+  }
+}
