@@ -172,7 +172,12 @@ export class S3Bucket {
         const answer = await this.#within(to - from, (abortSignal) => this.#client.send(command, { abortSignal }));
         parts.push({ PartNumber, ETag: answer.CopyPartResult?.ETag });
       }
-      const last = new this.#sdk.UploadPartCommand({ ...upload, PartNumber: parts.length + 1, Body: content });
+      const last = new this.#sdk.UploadPartCommand({
+        ...upload,
+        PartNumber: parts.length + 1,
+        Body: content,
+        ContentLength: content.byteLength,
+      });
       const { ETag } = await this.#within(content.byteLength, (abortSignal) =>
         this.#client.send(last, { abortSignal }),
       );
@@ -194,7 +199,7 @@ export class S3Bucket {
   async check(): Promise<void> {
     const timeoutMs = Math.min(this.options.timeoutMs, CHECK_MS);
     // What can be read cannot always be written, and only a write says whether something could be kept.
-    const command = new this.#sdk.PutObjectCommand({ ...this.#at(PROBE), Body: "" });
+    const command = new this.#sdk.PutObjectCommand({ ...this.#at(PROBE), Body: "", ContentLength: 0 });
     try {
       await this.#client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
     } catch (error) {

@@ -298,12 +298,13 @@ export class S3FileStorage implements FileStorage {
   async #refuseShape(path: string): Promise<void> {
     const segments = path.split("/");
     const folders = segments.slice(1).map((_, index) => segments.slice(0, index + 1).join("/"));
-    const [isFolder, ...files] = await Promise.all([
-      this.#bucket.hasAny(`${fileKeyOf(path)}/`),
-      ...folders.map((folder) => this.#bucket.head(fileKeyOf(folder))),
-    ]);
-    if (isFolder || files.some((file) => file !== undefined))
-      throw invalidStoragePath(path, "a file and a folder would have the same name");
+    const refusal = invalidStoragePath(path, "a file and a folder would have the same name");
+    if (await this.#bucket.hasAny(`${fileKeyOf(path)}/`)) throw refusal;
+    for (let at = 0; at < folders.length; at += READS_AT_ONCE) {
+      const some = folders.slice(at, at + READS_AT_ONCE);
+      const files = await Promise.all(some.map((folder) => this.#bucket.head(fileKeyOf(folder))));
+      if (files.some((file) => file !== undefined)) throw refusal;
+    }
   }
 
   #keyOf(path: string): string {

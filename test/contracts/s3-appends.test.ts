@@ -1,0 +1,151 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isPawlError } from "../../src/core/errors/pawl-error.ts";
+import { createCsvExecutor } from "../../src/executors/exports/csv-executor.ts";
+import type { FileStorage } from "../../src/ports/file-storage.ts";
+import type { S3Bucket } from "../../src/storage/s3/s3-bucket.ts";
+import { S3FileStorage } from "../../src/storage/s3/s3-file-storage.ts";
+import { agentTask } from "../fakes/sandstorm/agent-task.ts";
+import { type FaultyStore, startFaultyStore } from "../support/s3-faults.ts";
+import { openBucket, type S3Server, startS3Server } from "../support/s3-server.ts";
+
+let server: S3Server;
+let store: FaultyStore;
+let bucket: S3Bucket;
+let opened = 0;
+
+beforeAll(async () => {
+  server = await startS3Server();
+  store = await startFaultyStore(server.endpoint);
+});
+afterAll(async () => {
+  await store.stop();
+  await server.stop();
+});
+beforeEach(async () => {
+  opened += 1;
+  store.fault = undefined;
+  bucket = await openBucket(store.endpoint, await server.makeBucket(`appends-${opened}`));
+  store.seen.length = 0;
+});
+
+const open = () => new S3FileStorage(bucket);
+
+async function textOf(files: FileStorage, path: string): Promise<string> {
+  return Buffer.from((await files.read(path)) ?? "").toString();
+}
+
+/** Adds at the end, wherever that is by now. */
+async function add(files: FileStorage, path: string, text: string): Promise<void> {
+  for (;;) {
+    const length = (await files.sizeOf(path)) ?? 0;
+    try {
+      return await files.extend(path, { from: length, content: Buffer.from(text), length });
+    } catch (error) {
+      if (!isPawlError(error) || error.code !== "STORAGE_CHANGED") throw error;
+      await setTimeout(Math.random() * 100);
+    }
+  }
+}
+
+async function keysOf(prefix: string): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of bucket.list(prefix)) keys.push(key);
+  return keys;
+}
+
+test("an addition sends itself and not what is there, also where many are put together", async () => {
+  const files = open();
+  const large = "x".repeat(6 * 1024 * 1024);
+  await files.write("log", large);
+  store.seen.length = 0;
+  const lines = Array.from({ length: 130 }, (_, n) => `${n}\n`);
+  for (const line of lines) await add(files, "log", line);
+  const sent = store.seen.reduce((sum, { bytes }) => sum + bytes, 0);
+
+  expect(await textOf(files, "log")).toBe(large + lines.join(""));
+  expect(sent).toBeLessThan(20_000);
+  expect((await keysOf("parts/")).length).toBeLessThan(64);
+  expect(await files.list("")).toMatchObject([{ path: "log", bytes: large.length + lines.join("").length }]);
+  expect(Buffer.from(await files.readRange("log", { from: large.length - 1, to: large.length + 4 })).toString()).toBe(
+    "x0\n1\n",
+  );
+}, 60_000);
+
+test("several writers that add at once lose nothing, whoever begins the file and whoever puts it together", async () => {
+  const writers = Array.from({ length: 4 }, open);
+  const lines = writers.map((_, writer) => Array.from({ length: 25 }, (__, n) => `${writer}:${n}\n`));
+  await Promise.all(
+    writers.map(async (files, writer) => {
+      for (const line of lines[writer] ?? []) await add(files, "log", line);
+    }),
+  );
+  const written = (await textOf(open(), "log")).split(/(?<=\n)/);
+
+  expect(written.toSorted()).toEqual(lines.flat().toSorted());
+  for (const [writer, own] of lines.entries())
+    expect(written.filter((line) => line.startsWith(`${writer}:`))).toEqual(own);
+}, 120_000);
+
+test("of two who add at the same place only one is told that it has", async () => {
+  await open().write("log", "begin\n");
+  const outcomes = await Promise.allSettled(
+    ["a", "b"].map((text) => open().extend("log", { from: 6, content: Buffer.from(`${text}\n`), length: 6 })),
+  );
+  const added = outcomes.filter(({ status }) => status === "fulfilled").length;
+  expect(added).toBeLessThan(2);
+  expect(await textOf(open(), "log")).toHaveLength(6 + 2 * added);
+});
+
+test("whoever writes a file anew takes what was added before with it, and nothing comes back", async () => {
+  const [one, other] = [open(), open()];
+  await add(one, "log", "old\n");
+  await other.write("log", "new\n");
+  expect(await textOf(one, "log")).toBe("new\n");
+  await one.remove("log");
+  await add(other, "log", "again\n");
+  expect(await textOf(one, "log")).toBe("again\n");
+});
+
+test("a writer that has died while it claimed a file keeps nobody waiting for ever", async () => {
+  await add(open(), "log", "one\n");
+  const [part = ""] = await keysOf("parts/");
+  await bucket.put(part.replace(/[^/]*$/, "claim-of-the-dead"), "");
+  // Its claim is two hours old.
+  store.fault = ({ method, path }) => (method === "GET" && path.includes("list-type") ? "old" : undefined);
+  await add(open(), "log", "two\n");
+  expect(await textOf(open(), "log")).toBe("one\ntwo\n");
+});
+
+test("what dead writers have left is collected when it is old, and nothing else", async () => {
+  const files = open();
+  await add(files, "log", "one\n");
+  await bucket.put("parts/0123/0/0000000000000000-left", "left");
+  const [part = ""] = await keysOf("parts/");
+  await bucket.put(part.replace(/\/0\/.*/, "/other/0000000000000000-left"), "left too");
+  expect(await files.collect(false)).toEqual({ count: 0, bytes: 0 });
+  store.fault = ({ method, path }) => (method === "GET" && path.includes("list-type") ? "old" : undefined);
+  expect(await files.collect(true)).toEqual({ count: 2, bytes: 12 });
+  expect(await files.collect(false)).toEqual({ count: 2, bytes: 12 });
+  expect(await files.collect(false)).toEqual({ count: 0, bytes: 0 });
+  expect(await textOf(files, "log")).toBe("one\n");
+});
+
+test("rows that two processes add to one CSV file are all there once, also where columns are added", async () => {
+  const executors = Array.from({ length: 2 }, () => createCsvExecutor({ mask: (text) => text }));
+  await Promise.all(
+    executors.map(async (executor, process) => {
+      for (let n = 0; n < 12; n += 1) {
+        const output = n === 6 ? { id: `${process}-${n}`, [`more_${process}`]: "y" } : { id: `${process}-${n}` };
+        const input = { output, step: "rows", directory: "", mode: "append", is_fan_out: false };
+        const task = { ...agentTask({}, { files: open(), idempotencyKey: `${process}-${n}` }), input };
+        expect(await executor.run(task, new AbortController().signal)).toMatchObject({ status: "succeeded" });
+      }
+    }),
+  );
+  const [header, ...rows] = (await textOf(open(), "rows.csv")).trimEnd().split("\r\n");
+
+  expect(header?.split(",").toSorted()).toEqual(["id", "more_0", "more_1"]);
+  const ids = [0, 1].flatMap((process) => Array.from({ length: 12 }, (_, n) => `${process}-${n}`));
+  expect(rows.map((row) => row.split(",")[0]).toSorted()).toEqual(ids.toSorted());
+}, 60_000);

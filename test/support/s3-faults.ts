@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+export interface SeenRequest {
+  readonly method: string;
+  /** The path with its query, decoded. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** What is done to a request. Undefined: it is passed on. */
+export type Fault =
+  | { readonly status: number; readonly code: string }
+  | "no answer"
+  | "cut off"
+  | "dribble"
+  /** What is listed is two hours old. */
+  | "old";
+
+export interface FaultyStore {
+  readonly endpoint: string;
+  readonly seen: SeenRequest[];
+  /** Decides about each request; undefined passes it on. */
+  fault: ((request: SeenRequest) => Fault | undefined) | undefined;
+  stop(): Promise<void>;
+}
+
+const TWO_HOURS_MS = 7_200_000;
+
+/** Stands before a store, and fails as it is told to. */
+export async function startFaultyStore(target: string): Promise<FaultyStore> {
+  const store: Pick<FaultyStore, "fault" | "seen"> = { fault: undefined, seen: [] };
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing).catch(() => outgoing.destroy()));
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await buffer(incoming);
+    const path = decodeURIComponent(incoming.url ?? "/");
+    const seen = { method: incoming.method ?? "GET", path, bytes: body.byteLength };
+    store.seen.push(seen);
+    const fault = store.fault?.(seen);
+    if (fault === "no answer") return;
+    if (fault === "cut off") return void outgoing.destroy();
+    if (typeof fault === "object") {
+      const { status, code } = fault;
+      const key = incoming.headers.authorization ?? "";
+      outgoing.writeHead(status, { "content-type": "application/xml" });
+      outgoing.end(
+        incoming.method === "HEAD" ? "" : `<Error><Code>${code}</Code><Message>You sent ${key}</Message></Error>`,
+      );
+      return;
+    }
+    const url = new URL(incoming.url ?? "/", target);
+    const passed = request(url, { method: incoming.method, headers: incoming.headers });
+    passed.end(body);
+    const [got] = (await once(passed, "response")) as [IncomingMessage];
+    const content = await buffer(got);
+    outgoing.writeHead(got.statusCode ?? 500, got.headers);
+    if (fault !== "dribble") return void outgoing.end(fault === "old" ? toOld(content) : content);
+    for (const byte of content) {
+      if (outgoing.destroyed) return;
+      outgoing.write(Buffer.of(byte));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    outgoing.end();
+  }
+
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(store, {
+    endpoint: `http://127.0.0.1:${port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+function toOld(content: Buffer): Buffer {
+  const older = (text: string) => new Date(Date.parse(text) - TWO_HOURS_MS).toISOString();
+  return Buffer.from(content.toString().replace(/(?<=<LastModified>)[^<]+/g, older));
+}
