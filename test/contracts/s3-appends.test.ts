@@ -59,7 +59,7 @@ test("an addition sends itself and not what is there, also where many are put to
   const large = "x".repeat(6 * 1024 * 1024);
   await files.write("log", large);
   store.seen.length = 0;
-  const lines = Array.from({ length: 130 }, (_, n) => `${n}\n`);
+  const lines = Array.from({ length: 70 }, (_, n) => `${n}\n`);
   for (const line of lines) await add(files, "log", line);
   const sent = store.seen.reduce((sum, { bytes }) => sum + bytes, 0);
 
@@ -74,7 +74,7 @@ test("an addition sends itself and not what is there, also where many are put to
 
 test("several writers that add at once lose nothing, whoever begins the file and whoever puts it together", async () => {
   const writers = Array.from({ length: 4 }, open);
-  const lines = writers.map((_, writer) => Array.from({ length: 25 }, (__, n) => `${writer}:${n}\n`));
+  const lines = writers.map((_, writer) => Array.from({ length: 18 }, (__, n) => `${writer}:${n}\n`));
   await Promise.all(
     writers.map(async (files, writer) => {
       for (const line of lines[writer] ?? []) await add(files, "log", line);
