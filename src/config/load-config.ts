@@ -133,7 +133,7 @@ function secretsOf(found: ReadonlyMap<string, Found>): string[] {
 }
 
 /** Keys, headers and variables of providers and servers whose names say that they are secret, and passwords in addresses. */
-function nestedSecrets({ models, mcp, notify, telemetry }: Settings, env: Config["env"]): string[] {
+function nestedSecrets({ models, mcp, notify, storage, telemetry }: Settings, env: Config["env"]): string[] {
   const named = [
     ...Object.values(models.providers).map(({ api_key, headers }) => ({ ...headers, api_key })),
     ...Object.values(mcp.servers).map(({ headers, env: variables }) => ({ ...headers, ...variables })),
@@ -142,6 +142,7 @@ function nestedSecrets({ models, mcp, notify, telemetry }: Settings, env: Config
     ...Object.values(models.providers).map(({ base_url: url }) => url),
     ...Object.values(mcp.servers).map(({ url }) => url),
     notify.smtp_url,
+    storage.endpoint,
   ];
   return [
     ...named.flatMap(Object.entries).flatMap(([name, value]: [string, string | undefined]) => {

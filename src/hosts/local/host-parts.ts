@@ -1,4 +1,5 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
 import { BudgetLedger } from "../session/budgets/budget-ledger.ts";
 import { LazyBudgets } from "../session/budgets/lazy-budgets.ts";
 import { LimitWarnings } from "../session/budgets/limit-warnings.ts";
@@ -6,8 +7,8 @@ import { GraphCache } from "../session/graph-cache.ts";
 import { InputSecrets } from "../session/secrets/input-secrets.ts";
 import { ParsedJsonCache } from "../session/values/parsed-json-cache.ts";
 import type { TextTools } from "../session/values/project-output.ts";
-import { RetryingBlobs } from "../session/values/retrying-blobs.ts";
 import type { ValueSources } from "../session/values/run-values.ts";
+import { StorageRetries } from "../session/values/storage-retries.ts";
 import type { ValueWriter } from "../session/values/stored-value.ts";
 import { ValueCache } from "../session/values/value-cache.ts";
 import { CommitQueue } from "./commit-queue.ts";
@@ -23,7 +24,9 @@ const MEBIBYTE = 1024 * 1024;
 /** Shared by all runs of a host. */
 export interface HostParts {
   readonly queue: CommitQueue;
-  readonly blobs: RetryingBlobs;
+  readonly retries: StorageRetries;
+  /** Waits while the storage fails, as the blobs of `sources` and `writer` do. */
+  readonly files: FileStorage;
   readonly tools: TextTools;
   readonly sources: ValueSources;
   readonly writer: ValueWriter;
@@ -36,9 +39,10 @@ export interface HostParts {
 
 /** `stalled`: nothing can be written or read at the moment; undefined: it can again. */
 export function openHostParts(options: LocalHostOptions, stalled: (error: PawlError | undefined) => void): HostParts {
-  const { journal, clock, files, openBudgets, onDefect } = options;
+  const { journal, clock, openBudgets, onDefect } = options;
   const retryMs = STALL_RETRY_MS;
-  const blobs = new RetryingBlobs({ blobs: options.blobs, clock, retryMs, stalled });
+  const retries = new StorageRetries({ clock, firstRetryMs: FIRST_RETRY_MS, retryMs, stalled });
+  const [blobs, files] = [retries.blobs(options.blobs), retries.files(options.files)];
   const parsed = new ParsedJsonCache();
   const tools: Required<TextTools> = {
     matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
@@ -60,7 +64,8 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
       stalled,
       broken,
     }),
-    blobs,
+    retries,
+    files,
     tools,
     sources: { journal, blobs, files, cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
     writer: { blobs, maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE, mask },

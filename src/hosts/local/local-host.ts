@@ -8,7 +8,7 @@ import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
-import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
+import { type FinishParts, finishRun, finishRunAtOnce } from "../session/finish-run.ts";
 import type { LiveRun } from "../session/live-run.ts";
 import { newRunId, toNewRun, toRunStarted } from "../session/new-run.ts";
 import { OutputPolicies } from "../session/policies/output-policies.ts";
@@ -37,6 +37,7 @@ const LOOK_AGAIN_MS = 100;
 export class LocalHost implements RunHost {
   readonly #options: LocalHostOptions;
   readonly #parts: HostParts;
+  readonly #finishParts: FinishParts;
   readonly #runs: LoadedRuns;
   readonly #requests: RunRequests;
   readonly #tasks: TaskRunner;
@@ -52,11 +53,12 @@ export class LocalHost implements RunHost {
   #isParking = false;
 
   constructor(options: LocalHostOptions) {
-    const { journal, clock, files, env, onDefect } = options;
+    const { journal, clock, env, onDefect } = options;
     this.#options = options;
     this.#watchers = new RunWatchers(onDefect);
     this.#parts = openHostParts(options, (error) => this.#watchers.tellAll(stallNotice(error)));
-    const { queue, secrets, ledger, warnings, writer, tools } = this.#parts;
+    const { queue, files, secrets, ledger, warnings, writer, tools } = this.#parts;
+    this.#finishParts = { clock, files, env };
     const broken = (run: LiveRun, error: unknown) => this.#abandon(run, error);
     const asked = (run: LiveRun, instance: Instance, seq: number) =>
       queueApprovalWebhooks(run, instance, { asked: seq, env });
@@ -73,7 +75,7 @@ export class LocalHost implements RunHost {
           ledger.applied(run, event);
           warnings.applied(run);
         },
-        finishAtOnce: (run, command) => finishRunAtOnce(run, command, options),
+        finishAtOnce: (run, command) => finishRunAtOnce(run, command, this.#finishParts),
         perform: (run, command) => this.#perform(run, command),
         notify: (run, notice) => this.#watchers.tell(run.runId, notice),
         hasWatchers: (runId) => this.#watchers.has(runId),
@@ -119,7 +121,14 @@ export class LocalHost implements RunHost {
       if (!this.#isParking) run.apply({ type: "timerFired", at: clock.now(), timer });
     });
     const outputsOf = this.#runs.outputsOf.bind(this.#runs);
-    this.#outbox = new Outbox({ journal, files, clock, retryMs: STALL_RETRY_MS, outputsOf, failed: onDefect });
+    this.#outbox = new Outbox({
+      journal,
+      files: options.files,
+      clock,
+      retryMs: STALL_RETRY_MS,
+      outputsOf,
+      failed: onDefect,
+    });
     const load = this.#runs.load.bind(this.#runs);
     this.#wakeUps = new WakeUps({ journal, clock, load, recover: () => this.recover(), onDefect });
   }
@@ -203,7 +212,7 @@ export class LocalHost implements RunHost {
       case "beginWait":
         return this.#steps.perform(run, command);
       case "finishRun":
-        finishRun(run, command, this.#options).catch((error: unknown) => this.#abandon(run, error));
+        finishRun(run, command, this.#finishParts).catch((error: unknown) => this.#abandon(run, error));
     }
   }
 
@@ -285,7 +294,7 @@ export class LocalHost implements RunHost {
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {
-    const { queue, blobs, ledger } = this.#parts;
+    const { queue, retries, ledger } = this.#parts;
     const { journal, onDefect } = this.#options;
     if (hold !== undefined) await this.#hold(hold);
     this.#isParking = true;
@@ -293,7 +302,7 @@ export class LocalHost implements RunHost {
     this.#timers.stopAll();
     // If nothing can be written, runs cannot be parked: the next owner finds them as after a crash.
     queue.giveUpRetries();
-    blobs.giveUpRetries();
+    retries.giveUp();
     await this.#tasks.parkAll(force);
     await queue.drained();
     await ledger.written();

@@ -82,7 +82,7 @@ async function collectStorage(run: LiveRun, command: FinishRun, files: FileStora
     const path = toPath(await bindStoragePath(run, root, storagePath));
     refuseUngranted(grantOf(run.state.graph.graph.settings), "storage", path);
     // Checks the path as a write would: after the end nobody could be told.
-    await files.read(path);
+    await files.sizeOf(path);
     return { entries: [entry("storage", { path })] };
   } catch (error) {
     if (!isPawlError(error) || isStorageFailure(error)) throw error;

@@ -88,7 +88,7 @@ export const showSettings = defineOperation({
     },
   ],
   mcp: OF_THIS_MACHINE,
-  handle: async ({ app }) => showConfig(app.config),
+  handle: async ({ app }) => showConfig(app.config, app.mask),
 });
 
 interface ShownSetting {
@@ -99,13 +99,14 @@ interface ShownSetting {
 }
 
 /** Every setting with its value and where that comes from. */
-function showConfig({ settings, origins }: Config): readonly ShownSetting[] {
+/** An address may hold a password. */
+function showConfig({ settings, origins }: Config, mask: (text: string) => string): readonly ShownSetting[] {
   const values = settings as unknown as Readonly<Record<string, Readonly<Record<string, Json | undefined>>>>;
   return ALL_SETTINGS.map(({ section, key, path, is }) => {
     const value = values[section]?.[key] ?? null;
     return {
       setting: path,
-      value: is === "secret" && value !== null ? "********" : value,
+      value: is === "secret" && value !== null ? "********" : typeof value === "string" ? mask(value) : value,
       origin: origins.get(path) ?? "default",
     };
   });
