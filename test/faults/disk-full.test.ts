@@ -128,7 +128,8 @@ test("an output that finds no room in the blob store waits for it; the step is n
   const notices = world.notices("r");
   await world.start(toGraph([task("a", { atMostOnce: true })]), {}, { runId: "r" });
   await world.clock.advance(11_000);
-  expect(stallsOf(notices)).toEqual(["JOURNAL_FULL", "JOURNAL_FULL", "JOURNAL_FULL"]);
+  expect(stallsOf(notices).length).toBeGreaterThan(2);
+  expect(new Set(stallsOf(notices))).toEqual(new Set(["JOURNAL_FULL"]));
   expect(await world.recordOf("r")).toMatchObject({ status: "running" });
 
   isFull = false;
