@@ -123,6 +123,7 @@ class App implements OpenApplication {
       work: this.#work,
       tools: this.#tools,
       capacity: this.capacity,
+      stores: () => this.#parts.stores(),
       thread: () => this.#parts.thread,
     });
     this.findExecutor = createFindExecutor({

@@ -31,13 +31,16 @@ export async function openStores(dataDir: string, settings: Settings["storage"])
   return settings.backend === "s3" ? openInBucket(dataDir, settings) : openInFolder(dataDir);
 }
 
+/** The files of a folder on this machine. `incoming`: where unfinished writes lie. */
+export async function openFolder(folder: string, incoming?: string): Promise<FileStorage> {
+  const { LocalFileStorage } = await import("../storage/files/local-file-storage.ts");
+  return new LocalFileStorage(folder, incoming);
+}
+
 async function openInFolder(dataDir: string): Promise<Stores> {
-  const [{ FileBlobs }, { LocalFileStorage }] = await Promise.all([
-    import("../storage/files/file-blobs.ts"),
-    import("../storage/files/local-file-storage.ts"),
-  ]);
-  const [blobs, files] = [new FileBlobs(join(dataDir, "blobs")), new LocalFileStorage(join(dataDir, "storage"))];
-  return { blobs, files, bucket: undefined };
+  const { FileBlobs } = await import("../storage/files/file-blobs.ts");
+  const files = await openFolder(join(dataDir, "storage"));
+  return { blobs: new FileBlobs(join(dataDir, "blobs")), files, bucket: undefined };
 }
 
 async function openInBucket(dataDir: string, settings: Settings["storage"]): Promise<Stores> {

@@ -10,6 +10,7 @@ import type { Executor } from "../../ports/executor.ts";
 import { INCOMING } from "../../storage/storage-path.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
+import { openFolder, type Stores } from "../open-stores.ts";
 import type { StorageThread } from "../storage-thread/storage-thread.ts";
 import { type CodeAndModels, modelKeysOf } from "./code-and-models.ts";
 import type { Tools } from "./tools.ts";
@@ -21,6 +22,7 @@ interface AgentsOptions {
   readonly work: Pick<CodeAndModels, "models" | "strictSandbox" | "limits">;
   readonly tools: Pick<Tools, "toolbox">;
   readonly capacity: CapacityPools;
+  stores(): Promise<Stores>;
   /** Writes what was said, if there is one. */
   thread(): StorageThread | undefined;
 }
@@ -32,7 +34,7 @@ const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SCRIPTS = 50;
 
 /** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
-export function composeAgents({ config, dataDir, mask, work, tools, capacity, thread }: AgentsOptions) {
+export function composeAgents({ config, dataDir, mask, work, tools, capacity, stores, thread }: AgentsOptions) {
   const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
     const { openConversations } = await import("../open-service-records.ts");
@@ -43,16 +45,15 @@ export function composeAgents({ config, dataDir, mask, work, tools, capacity, th
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {
-    const [{ createAgentTools }, { LocalFileStorage }] = await Promise.all([
-      import("../../executors/agent-tools/create-agent-tools.ts"),
-      import("../../storage/files/local-file-storage.ts"),
-    ]);
-    const storageDir = join(await realpath(dataDir), "storage");
+    const { createAgentTools } = await import("../../executors/agent-tools/create-agent-tools.ts");
+    const { bucket, files } = await stores();
+    const storageDir = join(await realpath(dataDir), bucket === undefined ? "storage" : "work");
     return createAgentTools({
       outbound: await openOutbound(config),
       webFetch: { timeoutMs: WEB_FETCH_TIMEOUT_MS, maxBytes: WEB_FETCH_MAX_BYTES },
-      filesIn: async (folder) => new LocalFileStorage(folder, join(storageDir, INCOMING)),
+      filesIn: (folder) => openFolder(folder, join(storageDir, INCOMING)),
       storageDir,
+      kept: bucket === undefined ? undefined : files,
       sandbox: work.strictSandbox,
       limits: work.limits,
     });

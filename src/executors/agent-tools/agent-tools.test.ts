@@ -5,8 +5,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
+import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { needs } from "../../../test/support/needs.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentTool } from "../../ports/tools/agent-toolbox.ts";
 import { LocalFileStorage } from "../../storage/files/local-file-storage.ts";
 import { createOutbound } from "../outbound/outbound.ts";
@@ -26,12 +29,13 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function openTools(storageDir = temporaryFolder()) {
+function openTools(storageDir = temporaryFolder(), kept?: FileStorage) {
   const tools = createAgentTools({
     outbound: createOutbound({ allow: ["127.0.0.1"] }),
     webFetch: { timeoutMs: 5_000, maxBytes: 100_000 },
     filesIn: async (folder) => new LocalFileStorage(folder, join(storageDir, ".incoming")),
     storageDir,
+    kept,
     sandbox: async () => createSandbox({ mode: "required" }),
     limits: { timeoutMs: 20_000, memoryBytes: 256 * 1024 * 1024, maxOutputBytes: 1_000_000, maxProcesses: 32 },
   });
@@ -189,4 +193,56 @@ test("a command sees neither the network nor other runs nor what is beside the f
   expect(text).toContain("No such file or directory");
   expect(text).not.toMatch(/^theirs$|^reached$/m);
   expect(text).toContain("PAWL_IDEMPOTENCY_KEY=key-1");
+});
+
+test("where artifacts are kept elsewhere, each is there when the call ends, and a run goes on with them on another machine", async () => {
+  needs("bwrap");
+  const kept = new MemoryFileStorage();
+  const pathsOf = async () =>
+    (await kept.list("artifacts/run-1/")).map(({ path }) => path.slice("artifacts/run-1/files/".length));
+  const textOf = async (path: string) =>
+    Buffer.from((await kept.read(`artifacts/run-1/files/${path}`)) ?? "").toString();
+  const [one, other] = [openTools(undefined, kept), openTools(undefined, kept)];
+  await one.offer(["files"], "run-1", { "given.txt": "given" });
+  await one.call("write_file", { path: "notes/a.txt", content: "one" });
+  expect(await pathsOf()).toEqual(["given.txt", "notes/a.txt"]);
+  expect((await other.call("read_file", { path: "notes/a.txt" })).text).toBe("one");
+  expect(
+    (
+      await other.call("bash", {
+        command: "cat given.txt > b; echo two, longer > notes/a.txt; rm given.txt; touch 'x\\\\y'",
+      })
+    ).isError,
+  ).toBe(false);
+  expect(await pathsOf()).toEqual(["b", "notes/a.txt"]);
+  expect(await textOf("notes/a.txt")).toBe("two, longer\n");
+  expect((await one.call("list_files", {})).text).toBe("b (5 bytes)\nnotes/a.txt (12 bytes)");
+  expect((await one.call("read_file", { path: "notes/a.txt" })).text).toBe("two, longer\n");
+  await one.call("delete_file", { path: "b" });
+  expect(await pathsOf()).toEqual(["notes/a.txt"]);
+});
+
+test("a call waits for a storage that fails, and no longer than it may", async () => {
+  const memory = new MemoryFileStorage();
+  let left = 1;
+  const unavailable = () => new PawlError("STORAGE_UNAVAILABLE", { message: "It fails." });
+  const kept: FileStorage = Object.assign(Object.create(memory) as FileStorage, {
+    read: (path: string) => memory.read(path),
+    list: (prefix: string) => memory.list(prefix),
+    write: async (path: string, content: string | Uint8Array) => {
+      left -= 1;
+      if (left >= 0) throw unavailable();
+      await memory.write(path, content);
+    },
+  });
+  const { call, offer } = openTools(undefined, kept);
+  expect((await call("write_file", { path: "a", content: "x" })).isError).toBe(false);
+  expect(await memory.list("")).toHaveLength(1);
+  left = 1_000;
+  const tools = await offer(["files"]);
+  const write = tools.find(({ name }) => name === "write_file") as AgentTool;
+  const stopped = AbortSignal.timeout(100);
+  await expect(write.call({ path: "b", content: "x" }, { idempotencyKey: "k" }, stopped)).rejects.toMatchObject({
+    code: "STORAGE_UNAVAILABLE",
+  });
 });

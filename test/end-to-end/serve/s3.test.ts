@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import packageJson from "../../../package.json" with { type: "json" };
 import { type FaultyStore, startFaultyStore } from "../../support/s3-faults.ts";
 import { openBucket, S3_KEYS, type S3Server, startS3Server } from "../../support/s3-server.ts";
 import { application } from "../support/application.ts";
-import { pawl } from "../support/pawl.ts";
+import { pawl, startPawl } from "../support/pawl.ts";
 import { startServer } from "../support/server.ts";
 
 const LARGE = "large".repeat(30_000);
@@ -170,6 +171,22 @@ test("doctor shows what is wrong with the bucket and which setting it is about, 
   expect(await said(environment(bucket))).toMatch(/storage: .*403 AccessDenied[\s\S]*AWS_ACCESS_KEY_ID/);
   store.fault = undefined;
 }, 60_000);
+
+test("without the package of the client a command says which one to install", async () => {
+  const cwd = application(FILES);
+  const hook = `
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(name, context, next) {
+      if (name !== "@aws-sdk/client-s3") return next(name, context);
+      throw Object.assign(new Error("Cannot find package " + name), { code: "ERR_MODULE_NOT_FOUND" });
+    } });`;
+  const env = environment("any", { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` });
+  const { code, stderr } = await startPawl(["storage", "ls"], { cwd, env }).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain("PACKAGE_MISSING");
+  const version = (packageJson.peerDependencies as Readonly<Record<string, string>>)["@aws-sdk/client-s3"];
+  expect(stderr).toContain(`npm install --save-exact @aws-sdk/client-s3@${version}`);
+});
 
 test("gc clears the bucket up, refuses where other data uses it too, and a backup says what it lacks", async () => {
   const bucket = await server.makeBucket();
