@@ -258,7 +258,7 @@ export type AppendResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: AppendRefusal; readonly message: string };
 
-export type AppendRefusal =
+type AppendRefusal =
   /** `afterSeq` is not the run's last number, or the run has ended or was never created. */
   | "conflict"
   /** Another process has taken the run over. */

@@ -8,7 +8,7 @@ import { readDatabaseUrl } from "../../src/storage/postgres/database-address.ts"
 import { PostgresDatabase } from "../../src/storage/postgres/postgres-database.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { rounds } from "../properties/rounds.ts";
-import { MemoryJournal } from "../support/memory/memory-journal.ts";
+import { openMemoryJournal } from "../support/memory/open-memory-journal.ts";
 import { openTestJournal } from "../support/open-test-journal.ts";
 import { newTestDatabase } from "../support/test-database.ts";
 import { newRun, readWholeLog } from "./journal-samples.ts";
@@ -137,7 +137,7 @@ test("postgres answers every sequence of operations as the reference in memory d
 /** What is told apart by numbers that only one journal knows is compared without them. */
 async function compareWithMemory(open: () => Promise<Journal>): Promise<void> {
   const property = fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
-    const memory = new MemoryJournal();
+    const memory = openMemoryJournal();
     const journal = await open();
     try {
       for (const step of operations) {
@@ -149,10 +149,10 @@ async function compareWithMemory(open: () => Promise<Journal>): Promise<void> {
       await journal.close();
     }
   });
-  await fc.assert(property, { numRuns: rounds(38) });
+  await fc.assert(property, { numRuns: rounds(38), endOnFailure: true });
 }
 
-async function toEntries(random: readonly RandomEntry[], memory: MemoryJournal): Promise<readonly Append[]> {
+async function toEntries(random: readonly RandomEntry[], memory: Journal): Promise<readonly Append[]> {
   const lastSeqs = new Map<number, number>();
   const entries: Append[] = [];
   for (const { run, miss, create, createAnyway, events, patch, outbox, pins } of random) {

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { StorageThread } from "../../src/app/storage-thread/storage-thread.ts";
 import { holdRuns } from "../../src/storage/held-runs.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { MemoryJournal } from "../support/memory/memory-journal.ts";
+import { openMemoryJournal } from "../support/memory/open-memory-journal.ts";
 import { openTestJournal } from "../support/open-test-journal.ts";
 import { newTestDatabase } from "../support/test-database.ts";
 import { describeJournalContract } from "./journal.contract.ts";
 
-describeJournalContract("memory", { open: async () => new MemoryJournal(), isDurable: false });
+describeJournalContract("memory", { open: async () => openMemoryJournal(), isDurable: false });
 
 describeJournalContract("sqlite", {
   open: async (folder) => holdRuns(openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" })),

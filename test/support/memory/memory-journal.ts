@@ -31,8 +31,6 @@ export class MemoryJournal implements Journal {
   #open: OpenPart | undefined;
   readonly #pins = new Map<string, string>();
   readonly #outbox = new Map<number, OutboxRecord>();
-  /** The runs that this process drives: nobody else is there. */
-  readonly #held = new Set<RunNo>();
   readonly #batches = new Map<string, readonly AppendResult[]>();
   #lastReserved: RunNo = 0;
   #lastOutboxId = 0;
@@ -62,7 +60,6 @@ export class MemoryJournal implements Journal {
     }
 
     const after = recordAfter(before, entry);
-    if (entry.create !== undefined) this.#held.add(entry.run);
     this.#runs.set(entry.run, after);
     this.#numbers.set(after.id, entry.run);
     const events = this.#events.get(entry.run) ?? [];
@@ -187,31 +184,20 @@ export class MemoryJournal implements Journal {
   }
 
   async claimDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {
-    const claimed = await this.#listDue(options);
-    for (const { no } of claimed) this.#held.add(no);
-    return claimed;
-  }
-
-  async #listDue(options: { now: number; afterRun: RunNo; limit: number }): Promise<readonly RunRecord[]> {
     const { now, afterRun, limit } = options;
     return [...this.#runs.values()]
       .filter((run) => !hasEnded(run.status))
       .filter((run) => !run.parked || (run.wakeAt !== undefined && run.wakeAt <= now))
-      .filter((run) => run.no > afterRun && !this.#held.has(run.no))
+      .filter((run) => run.no > afterRun)
       .sort((a, b) => a.no - b.no)
       .slice(0, limit);
   }
 
   async claim(run: RunNo): Promise<RunRecord | undefined> {
-    const record = this.#runs.get(run);
-    if (record === undefined || hasEnded(record.status)) return undefined;
-    this.#held.add(run);
-    return record;
+    return this.#runs.get(run);
   }
 
-  async release(runs: readonly RunNo[]): Promise<void> {
-    for (const run of runs) this.#held.delete(run);
-  }
+  async release(): Promise<void> {}
 
   async nextWakeAt(): Promise<number | undefined> {
     const times = [...this.#runs.values()]
