@@ -2,7 +2,7 @@ import type { ServiceRecords } from "../operations/application/service-records.t
 import type { Conversations } from "../ports/conversations.ts";
 import { RECORD_STEPS } from "../storage/postgres/record-tables.ts";
 import { takeSteps } from "../storage/postgres/take-steps.ts";
-import { RecordDatabase } from "../storage/records/record-database.ts";
+import { RecordDatabase, type RecordTraits } from "../storage/records/record-database.ts";
 import { SqlApiKeys } from "../storage/records/sql-api-keys.ts";
 import { SqlBudgets } from "../storage/records/sql-budgets.ts";
 import { SqlConversations } from "../storage/records/sql-conversations.ts";
@@ -36,18 +36,27 @@ const inThisProcess: Thread = () => undefined;
  */
 export function openServiceRecords(options: DatabaseOptions, thread = inThisProcess): OpenServiceRecords {
   const file = openServiceFile(options);
-  return recordsIn(new RecordDatabase(file, () => file.readVersion()), thread);
+  return recordsIn(
+    new RecordDatabase(file, { readMark: () => file.readVersion(), serverTime: "NULL", skipLocked: "" }),
+    thread,
+  );
 }
 
 /** A server does not say that others have written: what is remembered of it is believed for so long at most. */
 const BELIEVED_MS = 1_000;
+
+const ON_SERVER: RecordTraits = {
+  readMark: async () => Math.floor(performance.now() / BELIEVED_MS),
+  serverTime: "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+  skipLocked: "FOR UPDATE SKIP LOCKED",
+};
 
 /** All records of a PostgreSQL database, whose tables are made where they are missing. To close them closes it. */
 export async function openRecordsOn(
   database: SqlDatabase,
 ): Promise<OpenServiceRecords & { readonly conversations: Conversations }> {
   await takeSteps(database, RECORD_STEPS);
-  const records = recordsIn(new RecordDatabase(database, async () => Math.floor(performance.now() / BELIEVED_MS)));
+  const records = recordsIn(new RecordDatabase(database, ON_SERVER));
   return { ...records, conversations: new SqlConversations(database) };
 }
 

@@ -18,6 +18,8 @@ export const HELLO = uhlpGraph({ name: "hello", steps: [task("work")] });
 interface HooksOptions extends HttpWorldOptions {
   readonly graphs?: readonly Graph[];
   readonly outbound?: Partial<OutboundOptions>;
+  /** Another process delivers the same. */
+  readonly isOnly?: boolean;
 }
 
 /** The service with its dispatcher, whose time a test moves. */
@@ -26,10 +28,12 @@ export class Hooks {
   readonly said: string[] = [];
   readonly defects: unknown[] = [];
   readonly #outbound: Partial<OutboundOptions>;
+  readonly #isOnly: boolean;
   dispatcher: DeliveryDispatcher;
 
-  constructor({ graphs = [HELLO], outbound = {}, webhook, ...options }: HooksOptions = {}) {
+  constructor({ graphs = [HELLO], outbound = {}, isOnly = true, webhook, ...options }: HooksOptions = {}) {
     this.#outbound = outbound;
+    this.#isOnly = isOnly;
     this.world = new HttpWorld(graphs, {
       agent: { provider: "simulated" },
       server: { api_key: "configured" },
@@ -55,6 +59,7 @@ export class Hooks {
       random: () => 1,
       log: (line) => this.said.push(line),
       onDefect: (error) => this.defects.push(error),
+      isOnly: this.#isOnly,
     });
     this.dispatcher.start();
     return this.dispatcher;

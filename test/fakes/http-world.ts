@@ -43,8 +43,16 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly keep?: Settings["data"]["keep"];
   /** What an endpoint answers for a path. */
   readonly remote?: (wanted: WantedFile) => Promise<string>;
+  /** Records that others use too. Absent: its own, in memory. */
+  readonly service?: ServiceRecords;
   /** What is known of MCP servers. */
   readonly toolServers?: readonly ToolServerState[];
+}
+
+function openOwnRecords(): ServiceRecords {
+  const records = openServiceRecords({ path: ":memory:", durability: "process" });
+  onTestFinished(() => records.close());
+  return records;
 }
 
 /** The HTTP surface over a host in memory, with workflows that are graphs already. */
@@ -62,8 +70,7 @@ export class HttpWorld {
   constructor(graphs: readonly Graph[], options: HttpWorldOptions = {}) {
     this.observers = new RunObservers((error) => this.defects.push(error));
     if (options.metrics !== undefined) this.observers.add(options.metrics);
-    const service = openServiceRecords({ path: ":memory:", durability: "process" });
-    onTestFinished(() => service.close());
+    const service = options.service ?? openOwnRecords();
     const openBudgets = async () => service.budgets;
     this.world = new World({ ...options, host: { observer: this.observers, openBudgets, ...options.host } });
     const definitions = graphs.map(toRegistered);

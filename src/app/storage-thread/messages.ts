@@ -38,7 +38,7 @@ export const RECORD_WRITES: Writes = {
   idempotency: ["claim"],
   definitions: ["save", "markStart", "remove"],
   deadLetters: ["close", "confirm", "reopen", "forget"],
-  deliveries: ["add", "record", "skip", "sendAgain", "forgetEndedBefore"],
+  deliveries: ["add", "claimDue", "release", "record", "skip", "sendAgain", "forgetEndedBefore"],
   schedules: ["add", "edit", "remove", "claim", "addSlots", "settle", "finish"],
   budgets: ["put", "remove", "raise", "note", "close"],
   conversations: ["append"],

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Delivery } from "../../ports/service/deliveries.ts";
 import { showReceiver } from "./show-receiver.ts";
 import { takeUpNotices } from "./take-up-notices.ts";
@@ -8,6 +9,8 @@ export interface DispatcherParts extends TryParts {
   /** A line for people. */
   log(line: string): void;
   onDefect(error: unknown): void;
+  /** Nobody else delivers: what is claimed at the start was claimed by a process that is dead. */
+  readonly isOnly: boolean;
 }
 
 /** How soon it sees what other parts and other processes have stored: nobody has to tell it, so nobody can forget to. */
@@ -17,6 +20,8 @@ const REST_MS = 10_000;
 const MAX_FLYING = 32;
 /** A receiver that is slow or dead holds no more than these. */
 const MAX_FLYING_IN_LANE = 4;
+/** A try takes as long as its timeout, and what comes before and after. Then another process may send it. */
+const LEASE_BEYOND_TIMEOUT_MS = 30_000;
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
 const FORGET_EVERY_MS = 60 * 60 * 1_000;
 
@@ -26,12 +31,15 @@ interface Flight {
 }
 
 /**
- * Delivers what is stored, until it is stopped: at least once, in no particular order. What is to be done and when is on
- * the disk only, so that a restart goes on as if nothing had been; a message whose try was not recorded is sent again with
- * the same id and the same bytes.
+ * Delivers what is stored, until it is stopped: at least once, in no particular order. What is to be done and when is stored
+ * only, so that a restart goes on as if nothing had been; a message whose try was not recorded is sent again with the same id
+ * and the same bytes. Processes that deliver side by side claim what they send.
  */
 export class DeliveryDispatcher {
   readonly #parts: DispatcherParts;
+  readonly #name = randomUUID();
+  /** Claims of whom are to be given back, as soon as something can be written. */
+  #toRelease: string | undefined;
   readonly #flying = new Map<string, Flight>();
   readonly #unreadable = new Set<number>();
   readonly #stopTries = new AbortController();
@@ -45,6 +53,7 @@ export class DeliveryDispatcher {
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
+    if (parts.isOnly) this.#toRelease = "all";
   }
 
   /** Goes on by itself from now on. */
@@ -61,6 +70,8 @@ export class DeliveryDispatcher {
     else force.addEventListener("abort", hurry, { once: true });
     await this.#round;
     await Promise.all([...this.#flying.values()].map(({ landed }) => landed));
+    // If it cannot be given back, it is sent again when the lease has ended.
+    await this.#release().catch((error: unknown) => this.#parts.onDefect(error));
     force.removeEventListener("abort", hurry);
   }
 
@@ -79,6 +90,7 @@ export class DeliveryDispatcher {
     try {
       while (this.#isWanted && !this.#isStopped) {
         this.#isWanted = false;
+        await this.#release();
         await this.#forgetOld();
         await takeUpWebhooks(this.#parts.app, this.#unreadable, this.#parts.onDefect);
         await takeUpNotices(this.#parts.app, this.#unreadable, this.#parts.onDefect);
@@ -102,6 +114,14 @@ export class DeliveryDispatcher {
     if (!this.#isStopped) this.#cancelWake = clock.wakeAt(clock.now() + pauseMs, () => this.#look());
   }
 
+  async #release(): Promise<void> {
+    const by = this.#toRelease;
+    if (by === undefined) return;
+    const { deliveries } = await this.#parts.app.service();
+    await deliveries.release({ by, except: [...this.#flying.keys()] });
+    this.#toRelease = undefined;
+  }
+
   async #forgetOld(): Promise<void> {
     const now = this.#parts.app.clock.now();
     if (now - this.#forgotAt < FORGET_EVERY_MS) return;
@@ -114,26 +134,18 @@ export class DeliveryDispatcher {
     const { deliveries } = await app.service();
     // Each pass fills a place or finds nothing: lanes that are full are not looked at again.
     while (this.#flying.size < MAX_FLYING && !this.#isStopped) {
-      const due = await deliveries.listDue({
+      const due = await deliveries.claimDue({
         now: app.clock.now(),
         limit: MAX_FLYING - this.#flying.size,
-        fullLanes: this.#fullLanes(),
-        flying: [...this.#flying.keys()],
+        perLane: MAX_FLYING_IN_LANE,
+        lanesUnderWay: [...this.#flying.values()].map(({ lane }) => lane),
+        by: this.#name,
+        leaseMs: app.config.settings.webhook.timeout_ms + LEASE_BEYOND_TIMEOUT_MS,
       });
       if (due.length === 0) return;
-      for (const delivery of due) if (this.#countInLane(delivery.lane) < MAX_FLYING_IN_LANE) this.#send(delivery);
+      // A process that slept past its own lease may be given what it still sends.
+      for (const delivery of due) if (!this.#flying.has(delivery.id)) this.#send(delivery);
     }
-  }
-
-  #fullLanes(): readonly string[] {
-    const lanes = new Set([...this.#flying.values()].map(({ lane }) => lane));
-    return [...lanes].filter((lane) => this.#countInLane(lane) >= MAX_FLYING_IN_LANE);
-  }
-
-  #countInLane(lane: string): number {
-    let count = 0;
-    for (const flight of this.#flying.values()) if (flight.lane === lane) count += 1;
-    return count;
   }
 
   #send(delivery: Delivery): void {
@@ -142,9 +154,11 @@ export class DeliveryDispatcher {
       (isRecorded) => {
         this.#flying.delete(delivery.id);
         if (isRecorded) this.#look();
+        else this.#toRelease ??= this.#name;
       },
       (error: unknown) => {
         this.#flying.delete(delivery.id);
+        this.#toRelease ??= this.#name;
         this.#rest(error);
       },
     );

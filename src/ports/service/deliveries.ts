@@ -1,6 +1,6 @@
 /**
  * Messages to other addresses, each tried until it has arrived or is given up. Any process may read them and have one sent
- * again; one process delivers them.
+ * again. Several may deliver them: each claims what it sends, for a time.
  */
 export interface Deliveries {
   /** Durable when it resolves. False if the id is known; then the stored delivery stays. */
@@ -12,13 +12,18 @@ export interface Deliveries {
   list(filter: DeliveryFilter): Promise<readonly Delivery[]>;
   /** The number of all deliveries selected, regardless of pages. */
   count(selection: DeliverySelection): Promise<number>;
-  /** Pending deliveries that are due, the most overdue first. */
-  listDue(wanted: DueWanted): Promise<readonly Delivery[]>;
+  /**
+   * Claims pending deliveries that are due, the most overdue first: nobody else gets them until the try is recorded or the lease
+   * has ended. Durable when it resolves. None does not mean that none are left: others may have been faster.
+   */
+  claimDue(wanted: DueWanted): Promise<readonly Delivery[]>;
+  /** Gives back what was claimed and is not sent: by this one, or by all where nobody else delivers. */
+  release(claimed: { readonly by: string | "all"; readonly except?: readonly string[] }): Promise<void>;
   /** Oldest first. */
   readTries(id: string): Promise<readonly DeliveryTry[]>;
   /**
-   * Records a try and its consequences in one commit. If somebody has asked to send the message again since it was read, the
-   * try is recorded and the request stays. A receiver that is gone (`gone`) closes the address for messages of the same
+   * Records a try and its consequences in one commit, and ends the claim. If somebody has asked to send the message again since it
+   * was read, or has claimed it after the lease had ended, the try is recorded and changes nothing else. A receiver that is gone (`gone`) closes the address for messages of the same
    * workflow; an arrival opens it.
    */
   record(delivery: Delivery, made: MadeTry): Promise<void>;
@@ -73,6 +78,8 @@ export interface Delivery extends Omit<NewDelivery, "body"> {
   /** 1, and one more each time that it is sent again. */
   readonly round: number;
   readonly triesInRound: number;
+  /** The dispatcher that sends it. */
+  readonly claimedBy?: string;
 }
 
 /** One try: the answer, or why there was none. */
@@ -109,8 +116,10 @@ export interface DeliveryFilter extends DeliverySelection {
 export interface DueWanted {
   readonly now: number;
   readonly limit: number;
-  /** Lanes with no room for another delivery. */
-  readonly fullLanes: readonly string[];
-  /** Deliveries that are under way. */
-  readonly flying: readonly string[];
+  /** The most in one lane, and the lanes of what is under way, one for each. */
+  readonly perLane: number;
+  readonly lanesUnderWay: readonly string[];
+  readonly by: string;
+  /** Longer than any try takes. Where there is a server of the database, its clock counts. */
+  readonly leaseMs: number;
 }

@@ -3,7 +3,7 @@ import type { Grant } from "../../core/trust/grant.ts";
 
 /**
  * Schedules, and the outcome of each of their slots. A slot is a time that a cron expression names; a run belongs to
- * exactly one. Every process may change schedules; one process at a time fires them.
+ * exactly one. Every process may change schedules, and several may fire them.
  */
 export interface Schedules {
   /** Durable when it resolves. False if the id is taken. */
@@ -26,7 +26,10 @@ export interface Schedules {
   listPending(): Promise<readonly SlotRecord[]>;
   /** Started slots whose run is not known to have ended. */
   listRunning(id: string): Promise<readonly SlotRecord[]>;
-  /** A slot that has been started becomes the schedule's last run. */
+  /**
+   * A slot that has been started becomes the schedule's last run. It stays started: of two processes that decide at once the one
+   * that has started the run is right.
+   */
   settle(seq: number, outcome: SlotOutcome): Promise<void>;
   /** The runs of these slots have ended. */
   finish(seqs: readonly number[]): Promise<void>;

@@ -193,4 +193,10 @@ export const RECORD_STEPS: readonly Step[] = [
     );
     CREATE INDEX exchanges_by_session ON exchanges (tenant, agent, session, no);`,
   },
+  {
+    name: "deliveries-2",
+    sql: `ALTER TABLE deliveries ADD COLUMN claimed_by TEXT COLLATE "C";
+    ALTER TABLE deliveries ADD COLUMN claimed_until BIGINT NOT NULL DEFAULT 0;
+    CREATE INDEX deliveries_claimed ON deliveries (claimed_by) WHERE claimed_by IS NOT NULL`,
+  },
 ];

@@ -1,15 +1,24 @@
 import type { Sql, SqlDatabase, SqlValue } from "../sql/sql-database.ts";
 
+/** What is not the same for all databases. */
+export interface RecordTraits {
+  /** Another answer: somebody else may have written meanwhile. */
+  readMark(): Promise<unknown>;
+  /** An expression for the time in milliseconds where processes may disagree about it. Else NULL. */
+  readonly serverTime: string;
+  /** Leaves out rows that another process is changing, behind a query. */
+  readonly skipLocked: string;
+}
+
 /** The database of records, with what a cache of reads must know: when it has been written. */
 export class RecordDatabase implements SqlDatabase {
   readonly #inner: SqlDatabase;
   readonly #watchers: (() => void)[] = [];
-  /** Another answer: somebody else may have written meanwhile. */
-  readonly readMark: () => Promise<unknown>;
+  readonly traits: RecordTraits;
 
-  constructor(inner: SqlDatabase, readMark: () => Promise<unknown>) {
+  constructor(inner: SqlDatabase, traits: RecordTraits) {
     this.#inner = inner;
-    this.readMark = readMark;
+    this.traits = traits;
   }
 
   async run(text: string, ...parameters: readonly SqlValue[]): Promise<number> {

@@ -34,7 +34,7 @@ export class RememberedReads {
 
   async #look(): Promise<void> {
     setImmediate(this.#endTurn);
-    const mark = await this.#database.readMark();
+    const mark = await this.#database.traits.readMark();
     if (mark !== this.#mark) this.#forget();
     this.#mark = mark;
   }

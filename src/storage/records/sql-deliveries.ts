@@ -10,7 +10,8 @@ import type {
   MadeTry,
   NewDelivery,
 } from "../../ports/service/deliveries.ts";
-import type { Sql, SqlDatabase, SqlValue } from "../sql/sql-database.ts";
+import type { Sql, SqlValue } from "../sql/sql-database.ts";
+import type { RecordDatabase } from "./record-database.ts";
 import { flag, placesFor, plain, RecordTable } from "./record-table.ts";
 
 /** A delivery with its state in columns. The body may be long and is read for a try only. */
@@ -52,6 +53,7 @@ const DELIVERIES = new RecordTable<DeliveryRow>("deliveries", {
   round: plain,
   tries: plain,
   triesInRound: plain,
+  claimedBy: plain,
 });
 
 const TRIES = new RecordTable<TryRow>("delivery_tries", {
@@ -71,6 +73,11 @@ const CLOSED = new RecordTable<ClosedAddress>("closed_addresses", {
   at: plain,
 });
 
+/** A claim that somebody else has taken over, or a request to send it again, is left alone. */
+const IS_STILL = "id = ? AND round = ? AND claimed_by IS NOT DISTINCT FROM ?";
+
+const END_CLAIM = "UPDATE deliveries SET claimed_by = NULL, claimed_until = 0 WHERE id = ? AND claimed_by = ?";
+
 const COUNT_TRY = `UPDATE deliveries SET tries = tries + 1,
     tries_in_round = tries_in_round + (CASE WHEN round = ? THEN 1 ELSE 0 END) WHERE id = ?`;
 
@@ -81,10 +88,17 @@ const IS_ENDED_BEFORE = "status <> 'pending' AND ended_at < ?";
 const IS_ADDRESS = "tenant_id = ? AND workflow = ? AND url = ?";
 
 export class SqlDeliveries implements Deliveries {
-  readonly #database: SqlDatabase;
+  readonly #database: RecordDatabase;
+  readonly #isDue: string;
+  readonly #claim: string;
+  readonly #skipLocked: string;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: RecordDatabase) {
+    const { serverTime, skipLocked } = database.traits;
     this.#database = database;
+    this.#isDue = `status = 'pending' AND next_at <= ? AND claimed_until <= coalesce(${serverTime}, ?)`;
+    this.#skipLocked = skipLocked;
+    this.#claim = `UPDATE deliveries SET claimed_by = ?, claimed_until = coalesce(${serverTime}, ?) + ?`;
   }
 
   async add(delivery: NewDelivery): Promise<boolean> {
@@ -115,10 +129,36 @@ export class SqlDeliveries implements Deliveries {
     return (await this.#database.get<{ readonly n: number }>(text, ...values))?.n ?? 0;
   }
 
-  async listDue({ now, limit, fullLanes, flying }: DueWanted): Promise<readonly Delivery[]> {
-    const rest = `WHERE status = 'pending' AND next_at <= ? AND ${notOneOf("lane", fullLanes)} AND ${notOneOf("id", flying)}
-      ORDER BY next_at, no LIMIT ?`;
-    return (await DELIVERIES.list(this.#database, rest, now, ...fullLanes, ...flying, limit)).map(toDelivery);
+  async claimDue(wanted: DueWanted): Promise<readonly Delivery[]> {
+    const { now, by, leaseMs } = wanted;
+    // Read first, since this is asked all the time and seldom finds anything. Others may be faster: the claim looks again.
+    const found = await this.#findDue(wanted);
+    if (found.length === 0) return [];
+    const still = `SELECT no FROM deliveries WHERE no IN (${placesFor(found)}) AND ${this.#isDue} ${this.#skipLocked}`;
+    const text = `${this.#claim} WHERE no IN (${still}) RETURNING no`;
+    const numbers = found.map(({ no }) => no);
+    const claimed = await this.#database.all<{ readonly no: number }>(text, by, now, leaseMs, ...numbers, now, now);
+    const isMine = new Set(claimed.map(({ no }) => no));
+    return found.filter(({ no }) => isMine.has(no)).map((delivery) => ({ ...delivery, claimedBy: by }));
+  }
+
+  /** As many as there is room for in their lanes. */
+  async #findDue({ now, limit, perLane, lanesUnderWay }: DueWanted): Promise<readonly Delivery[]> {
+    const count = new Map<string, number>();
+    const add = (lane: string) => count.set(lane, (count.get(lane) ?? 0) + 1).get(lane) ?? 0;
+    for (const lane of lanesUnderWay) add(lane);
+    const full = [...count].filter(([, underWay]) => underWay >= perLane).map(([lane]) => lane);
+    const hasRoom = full.length === 0 ? "" : `AND lane NOT IN (${placesFor(full)})`;
+    const rest = `WHERE ${this.#isDue} ${hasRoom} ORDER BY next_at, no LIMIT ?`;
+    const due = await DELIVERIES.list(this.#database, rest, now, now, ...full, limit);
+    return due.filter(({ lane }) => add(lane) <= perLane).map(toDelivery);
+  }
+
+  async release({ by, except = [] }: { readonly by: string; readonly except?: readonly string[] }): Promise<void> {
+    const whose = by === "all" ? "claimed_by IS NOT NULL" : "claimed_by = ?";
+    const others = except.length === 0 ? "" : `AND id NOT IN (${placesFor(except)})`;
+    const text = `UPDATE deliveries SET claimed_by = NULL, claimed_until = 0 WHERE ${whose} ${others}`;
+    await this.#database.run(text, ...(by === "all" ? [] : [by]), ...except);
   }
 
   async readTries(id: string): Promise<readonly DeliveryTry[]> {
@@ -137,7 +177,7 @@ export class SqlDeliveries implements Deliveries {
   }
 
   async skip(delivery: Delivery, { at, reason }: { readonly at: number; readonly reason: string }): Promise<void> {
-    await setState(this.#database, delivery, { status: "skipped", endedAt: at, reason });
+    await this.#database.together((sql) => setState(sql, delivery, { status: "skipped", endedAt: at, reason }));
   }
 
   async isClosed(address: Address): Promise<boolean> {
@@ -157,9 +197,9 @@ export class SqlDeliveries implements Deliveries {
   }
 }
 
-/** Only in the round that it was read in: a request to send it again has begun another round. */
-async function setState(sql: Sql, { id, round }: Delivery, state: DeliveryState): Promise<void> {
-  await DELIVERIES.update(sql, { nextAt: 0, endedAt: 0, reason: "", ...state }, "id = ? AND round = ?", id, round);
+async function setState(sql: Sql, { id, round, claimedBy }: Delivery, state: DeliveryState): Promise<void> {
+  await DELIVERIES.update(sql, { nextAt: 0, endedAt: 0, reason: "", ...state }, IS_STILL, id, round, claimedBy ?? null);
+  if (claimedBy !== undefined) await sql.run(END_CLAIM, id, claimedBy);
 }
 
 async function close(sql: Sql, { tenantId = "", workflow, url }: Address, at: number): Promise<void> {
@@ -193,10 +233,6 @@ function toWhere({ tenantId, runId, status }: DeliverySelection, beforeNo?: numb
     where: held.length === 0 ? "" : `WHERE ${held.map(([text]) => text).join(" AND ")}`,
     values: held.flatMap(([, values]) => values ?? []),
   };
-}
-
-function notOneOf(column: string, values: readonly string[]): string {
-  return values.length === 0 ? "1 = 1" : `${column} NOT IN (${placesFor(values)})`;
 }
 
 function toDelivery({ status, nextAt, endedAt, reason, body: _, ...delivery }: DeliveryRow): Delivery {

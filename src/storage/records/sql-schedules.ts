@@ -145,7 +145,8 @@ export class SqlSchedules implements Schedules {
 
   async settle(seq: number, outcome: SlotOutcome): Promise<void> {
     await this.#database.together(async (sql) => {
-      await SLOTS.update(sql, { reason: null, message: null, runId: null, ...outcome }, "seq = ?", seq);
+      const columns = { reason: null, message: null, runId: null, ...outcome };
+      if ((await SLOTS.update(sql, columns, "seq = ? AND state <> 'started'", seq)) === 0) return;
       if (outcome.state !== "started") return;
       const isOfSlot = "id = (SELECT schedule_id FROM schedule_slots WHERE seq = ?)";
       await SCHEDULES.update(sql, { lastRunId: outcome.runId }, isOfSlot, seq);
@@ -182,7 +183,7 @@ export class SqlSchedules implements Schedules {
   }
 
   async hasChangedElsewhere(): Promise<boolean> {
-    const mark = await this.#database.readMark();
+    const mark = await this.#database.traits.readMark();
     const hasChanged = mark !== this.#seenMark;
     this.#seenMark = mark;
     return hasChanged;

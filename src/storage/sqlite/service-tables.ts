@@ -210,6 +210,12 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     ALTER TABLE workflow_definitions ADD COLUMN grant TEXT;
     ALTER TABLE schedules ADD COLUMN grant TEXT`,
   },
+  {
+    name: "deliveries-3",
+    sql: `ALTER TABLE deliveries ADD COLUMN claimed_by TEXT;
+    ALTER TABLE deliveries ADD COLUMN claimed_until INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX deliveries_claimed ON deliveries (claimed_by) WHERE claimed_by IS NOT NULL`,
+  },
 ];
 
 /**

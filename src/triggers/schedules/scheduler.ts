@@ -14,8 +14,8 @@ const JUMP_MS = 10_000;
 
 /**
  * Fires schedules while the process serves. A slot that is due is claimed first, durably, and its run is started then, under
- * an id that the slot alone decides: whoever dies in between leaves a claim, which the next one keeps, and nobody starts a
- * run twice. One at a time looks.
+ * an id that the slot alone decides: a process that dies in between leaves a claim, which the next one keeps, and nobody
+ * starts a run twice. Several processes may fire the same schedules: one of them gets the claim, all may start the run.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts;

@@ -90,7 +90,10 @@ export class SlotStarter {
         reason: schedule.disabledReason === "definition_removed" ? "definition_removed" : "disabled",
       };
     }
-    const [running, ...others] = await this.#runningOf(schedule);
+    const underWay = await this.#runningOf(schedule);
+    // Another process has started it since.
+    if (underWay.includes(runId)) return { state: "started", runId };
+    const [running, ...others] = underWay;
     if (running !== undefined) {
       switch (schedule.overlap) {
         case "skip":

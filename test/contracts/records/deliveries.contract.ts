@@ -21,8 +21,15 @@ const made = (next: MadeTry["next"], gone = false): MadeTry => ({
   gone,
 });
 
+const LEASE_MS = 2 ** 40;
+
+const claim = (deliveries: Deliveries, wanted: Partial<DueWanted> = {}) =>
+  deliveries.claimDue({ now: 100, limit: 9, perLane: 9, lanesUnderWay: [], by: "me", leaseMs: LEASE_MS, ...wanted });
+
+/** Claims them, and gives them back. */
 const dueOf = async (deliveries: Deliveries, wanted: Partial<DueWanted> = {}) => {
-  const due = await deliveries.listDue({ now: 100, limit: 9, fullLanes: [], flying: [], ...wanted });
+  const due = await claim(deliveries, wanted);
+  await deliveries.release({ by: "me" });
   return due.map(({ id }) => id);
 };
 
@@ -66,7 +73,7 @@ export function describeDeliveriesContract({ name, open }: RecordsUnderTest): vo
       expect((await one.find("d3"))?.state).toEqual({ status: "skipped", endedAt: 7, reason: "no" });
     });
 
-    test("the most overdue are due first, but none in a lane that is full and none that flies", async () => {
+    test("the most overdue are due first, as many as there is room for in their lanes", async () => {
       const [{ deliveries: one }, { deliveries: other }] = await open();
       await one.add({ ...DELIVERY, id: "late", createdAt: 9 });
       await one.add({ ...DELIVERY, id: "early", createdAt: 8 });
@@ -74,8 +81,52 @@ export function describeDeliveriesContract({ name, open }: RecordsUnderTest): vo
       await one.add({ ...DELIVERY, id: "tomorrow", createdAt: 101 });
       expect(await dueOf(other)).toEqual(["elsewhere", "early", "late"]);
       expect(await dueOf(other, { limit: 1 })).toEqual(["elsewhere"]);
-      expect(await dueOf(other, { fullLanes: ["l", "k"] })).toEqual(["elsewhere"]);
-      expect(await dueOf(other, { flying: ["early", "elsewhere"] })).toEqual(["late"]);
+      expect(await dueOf(other, { lanesUnderWay: ["l", "k", "l"], perLane: 2 })).toEqual(["elsewhere"]);
+      expect(await dueOf(other, { lanesUnderWay: ["l"], perLane: 2 })).toEqual(["elsewhere", "early"]);
+    });
+
+    test("of several who claim at once each delivery has one, until it is given back or its lease ends", async () => {
+      const [{ deliveries: one }, { deliveries: other }] = await open();
+      const ids = Array.from({ length: 20 }, (_, n) => `d${n}`);
+      for (const id of ids) await one.add({ ...DELIVERY, id });
+      const claims = await Promise.all(
+        [one, other, one, other].map((each, n) => claim(each, { by: `${n}`, limit: 20, perLane: 20 })),
+      );
+      const left = await claim(one, { by: "last", limit: 20, perLane: 20 });
+      expect(
+        [...claims, left]
+          .flat()
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual(ids.sort());
+      expect(await claim(one)).toEqual([]);
+      const whose = (await one.find("d7"))?.claimedBy ?? "";
+      const mine = (await one.list({ limit: 20 })).filter(({ claimedBy }) => claimedBy === whose).map(({ id }) => id);
+      await other.release({ by: whose, except: ["d7"] });
+      expect((await claim(other, { limit: 20, perLane: 20 })).length).toBe(mine.length - 1);
+      await one.release({ by: "all" });
+      expect(await claim(one, { limit: 20, perLane: 20, leaseMs: -1 })).toHaveLength(20);
+      expect(await claim(other, { by: "other", limit: 1 })).toMatchObject([{ claimedBy: "other" }]);
+    });
+
+    test("a record ends the claim, and one that comes after another has claimed it changes nothing", async () => {
+      const [{ deliveries: one }, { deliveries: other }] = await open();
+      await one.add(DELIVERY);
+      const [late] = await claim(one, { by: "late", leaseMs: -1 });
+      const [delivery] = await claim(other, { by: "other" });
+      if (late === undefined || delivery === undefined) throw new Error("It was due.");
+      await one.record(late, made({ status: "failed", endedAt: 11, reason: "no" }));
+      expect(await one.find("d")).toMatchObject({ tries: 1, state: { status: "pending" }, claimedBy: "other" });
+      await other.sendAgain("d", 50);
+      expect(await claim(one)).toEqual([]);
+      await other.record(delivery, made({ status: "delivered", endedAt: 12 }));
+      expect(await one.find("d")).toMatchObject({ tries: 2, round: 2, state: { status: "pending", nextAt: 50 } });
+      const [again] = await claim(one);
+      if (again === undefined) throw new Error("It was to be sent again.");
+      await one.skip(again, { at: 60, reason: "gone" });
+      const ended = await other.find("d");
+      expect(ended).toMatchObject({ state: { status: "skipped" } });
+      expect(ended?.claimedBy).toBeUndefined();
     });
 
     test("a try is recorded with what follows from it", async () => {

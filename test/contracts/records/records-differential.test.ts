@@ -148,9 +148,9 @@ const deliveries: fc.Arbitrary<Operation> = fc.oneof(
         records.deliveries.sendAgain(id, at),
   ),
   fc.tuple(time, fc.subarray(["l", "m"])).map(
-    ([now, fullLanes]) =>
+    ([now, lanesUnderWay]) =>
       (records: AllRecords) =>
-        records.deliveries.listDue({ now, limit: 2, fullLanes, flying: [] }),
+        records.deliveries.claimDue({ now, limit: 2, perLane: 1, lanesUnderWay, by: "me", leaseMs: 2 ** 40 }),
   ),
   record({ tenantId, status, limit: fc.nat(3) }).map((filter) => async (records: AllRecords) => [
     await records.deliveries.list(filter as never),
