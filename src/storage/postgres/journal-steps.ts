@@ -1,5 +1,5 @@
 import { UNFINISHED } from "../sql/journal-statements.ts";
-import type { Step } from "./migrate.ts";
+import type { Step } from "./take-steps.ts";
 
 /**
  * The tables of the journal, as in SQLite but for these:
@@ -154,6 +154,5 @@ $$`;
 
 export const JOURNAL_STEPS: readonly Step[] = [
   { name: "journal-1", sql: TABLES },
-  // One statement, whose body has semicolons.
-  { name: "journal-append-1", sql: APPEND.replaceAll(";\n", "; \n") },
+  { name: "journal-append-1", sql: APPEND },
 ];

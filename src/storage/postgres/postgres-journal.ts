@@ -6,8 +6,8 @@ import { RUN_COLUMNS, type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row
 import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
 import { JOURNAL_STEPS } from "./journal-steps.ts";
-import { migrate } from "./migrate.ts";
 import { createPostgresReader } from "./postgres-reader.ts";
+import { takeSteps } from "./take-steps.ts";
 import { WorkerLease } from "./worker-lease.ts";
 
 export interface PostgresJournalOptions {
@@ -60,7 +60,7 @@ export interface PostgresJournal extends Journal {
 
 /** Opens the journal, and brings its tables up to date. Throws `JOURNAL_IO`. */
 export async function openPostgresJournal({ database, lease }: PostgresJournalOptions): Promise<PostgresJournal> {
-  await migrate(database, JOURNAL_STEPS);
+  await takeSteps(database, JOURNAL_STEPS);
   const writer = new PostgresWriter(database);
   if (lease !== undefined) await writer.drive(lease);
   return {
