@@ -10,6 +10,7 @@ import { benchRecovery } from "./scenarios/recovery.ts";
 import { benchSequence } from "./scenarios/sequence.ts";
 import { benchLoad } from "./service/load.ts";
 import { benchSubmissions } from "./service/submissions.ts";
+import { benchBucket } from "./storage/bucket.ts";
 import type { Comparison } from "./support/compare.ts";
 import { benchTerminal } from "./terminal/output.ts";
 
@@ -24,6 +25,7 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   "code-calls": benchCodeCalls,
   "agents-tools": benchAgentTools,
   agents: benchWholeAgents,
+  bucket: benchBucket,
   submissions: benchSubmissions,
   load: benchLoad,
 };

@@ -442,8 +442,16 @@ class App implements OpenApplication {
     this.#observers.add(this.#tracing.observer);
   }
 
+  /** Before anything is paid for that could not be kept. A bucket that only fails is waited for when it is used. */
+  async #refuseRefusedBucket(): Promise<void> {
+    const trouble = (await this.checkBucket())?.trouble;
+    if (trouble?.code === "STORAGE_REFUSED") throw trouble;
+    if (trouble !== undefined) this.#options.tell(`${trouble.message} Runs wait for it.`);
+  }
+
   async #own(lock: AcquiredLock, socketPath: string): Promise<Ownership> {
     const { openOwnership } = await import("./owner/open-ownership.ts");
+    await this.#refuseRefusedBucket();
     await this.#openTracing();
     const { ownership, resumed } = await openOwnership(lock, socketPath, {
       dataDir: this.dataDir,

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
@@ -6,6 +7,7 @@ import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import { makeFolder } from "../storage/make-folder.ts";
+import { withOlderBlobs } from "../storage/older-blobs.ts";
 import type { BucketOptions } from "../storage/s3/s3-bucket.ts";
 import { parseStoragePath } from "../storage/storage-path.ts";
 
@@ -17,7 +19,7 @@ export interface Stores {
   readonly bucket: OpenBucket | undefined;
 }
 
-export interface OpenBucket {
+interface OpenBucket {
   /** For a person: its name and its address. */
   readonly place: string;
   /** Why it does not answer. Undefined: it does. */
@@ -38,9 +40,13 @@ export async function openFolder(folder: string, incoming?: string): Promise<Fil
 }
 
 async function openInFolder(dataDir: string): Promise<Stores> {
+  const [blobs, files] = [await openFileBlobs(dataDir), await openFolder(join(dataDir, "storage"))];
+  return { blobs, files, bucket: undefined };
+}
+
+async function openFileBlobs(dataDir: string): Promise<Blobs> {
   const { FileBlobs } = await import("../storage/files/file-blobs.ts");
-  const files = await openFolder(join(dataDir, "storage"));
-  return { blobs: new FileBlobs(join(dataDir, "blobs")), files, bucket: undefined };
+  return new FileBlobs(join(dataDir, "blobs"));
 }
 
 async function openInBucket(dataDir: string, settings: Settings["storage"]): Promise<Stores> {
@@ -54,8 +60,9 @@ async function openInBucket(dataDir: string, settings: Settings["storage"]): Pro
   const blobs = new S3Blobs(bucket, () => readDataId(dataDir));
   const files = new S3FileStorage(bucket);
   const folder = options.prefix === "" ? "" : ` (${options.prefix})`;
+  const hasOlder = existsSync(join(dataDir, "blobs"));
   return {
-    blobs,
+    blobs: hasOlder ? withOlderBlobs(blobs, await openFileBlobs(dataDir)) : blobs,
     files,
     bucket: {
       place: `the bucket "${options.bucket}"${folder} at ${options.endpoint ?? "Amazon S3"}`,

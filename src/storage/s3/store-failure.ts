@@ -54,7 +54,7 @@ export function toStoreFailure(error: unknown, place: StorePlace): unknown {
   if (error instanceof PawlError || !(error instanceof Error)) return error;
   const [name, status] = [nameOf(error), statusOf(error)];
   const where = `The bucket "${place.bucket}" at ${place.endpoint ?? "Amazon S3"}`;
-  if (CHANGED.has(name) || status === 412 || status === 409)
+  if (CHANGED.has(name) || status === 412)
     return new PawlError("STORAGE_CHANGED", { message: `${where}: an object was changed at the same time.` });
   const says = status === undefined ? name : `${status} ${name}`;
   const refusal = REFUSALS.find(([pattern]) => pattern.test(name));
@@ -69,7 +69,7 @@ export function toStoreFailure(error: unknown, place: StorePlace): unknown {
 }
 
 const PASSING =
-  /^(SlowDown|RequestTimeout|Throttl|TooManyRequests|RequestTimeTooSkewed|XMinioStorageFull|QuotaExceeded)/;
+  /^(OperationAborted|SlowDown|RequestTimeout|Throttl|TooManyRequests|RequestTimeTooSkewed|XMinioStorageFull|QuotaExceeded)/;
 
 /** Without a status nothing has answered. */
 function isFailing(name: string, status: number | undefined): boolean {

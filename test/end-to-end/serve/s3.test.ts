@@ -148,6 +148,27 @@ test("while the bucket fails a run waits with what it has paid for, and goes on 
   expect(stderr).not.toMatch(new RegExp(`${S3_KEYS.secretAccessKey}|Signature=`));
 }, 120_000);
 
+test("a run goes on with values that lie in the data folder after the bucket was switched on", async () => {
+  const cwd = application(FILES);
+  await pawl(["storage", "put", "notes/before.txt", "answers.yaml"], { cwd });
+  const { stdout } = await pawl(["run", "report", "-i", "n=1", "--json"], { cwd });
+  const { run_id: id } = (JSON.parse(stdout) as { data: { run_id: string } }).data;
+  const env = environment(await server.makeBucket());
+  expect((await pawl(["runs", "show", id, "--json"], { cwd, env })).stdout).toContain(LARGE.slice(0, 1_000));
+  expect(await pawl(["runs", "rerun", id, "--from", "large"], { cwd, env })).toMatchObject({ code: 0 });
+});
+
+test("nothing begins that could not be kept: a bucket that refuses is told before the first step", async () => {
+  const cwd = application(FILES);
+  const refused = { code: 1, stderr: expect.stringMatching(/STORAGE_REFUSED[\s\S]*STORAGE_BUCKET/) };
+  expect(await pawl(["run", "report", "-i", "n=1"], { cwd, env: environment("not-there") })).toMatchObject(refused);
+  expect(await startPawl(["serve", "--port", "0"], { cwd, env: environment("not-there") }).ended).toMatchObject(
+    refused,
+  );
+  const { stdout } = await pawl(["runs", "ls", "--json"], { cwd });
+  expect((JSON.parse(stdout) as { data: { items: unknown[] } }).data.items).toEqual([]);
+});
+
 test("doctor shows what is wrong with the bucket and which setting it is about, and no secret", async () => {
   const cwd = application(FILES);
   const bucket = await server.makeBucket();
