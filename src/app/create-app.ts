@@ -33,7 +33,6 @@ import type { Budgets } from "../ports/service/budgets.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
-import type { AcquiredLock } from "../storage/sqlite/owner-lock.ts";
 import type { Tracing } from "../telemetry/spans/open-tracing.ts";
 import { type Agents, composeAgents } from "./executors/agents.ts";
 import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-models.ts";
@@ -45,6 +44,8 @@ import { OpenedParts } from "./opened-parts.ts";
 import type { Connection } from "./owner/connect.ts";
 import type { Ownership } from "./owner/open-ownership.ts";
 import type { ReconnectingHost } from "./owner/reconnecting-host.ts";
+import type { Seat } from "./seat/seat.ts";
+import type { SharedDatabase } from "./seat/shared-database.ts";
 import { SystemClock } from "./system-clock.ts";
 
 export interface AppOptions {
@@ -89,6 +90,7 @@ class App implements OpenApplication {
   readonly #agents: Agents;
   readonly #observers: RunObservers;
   #tracing: Tracing | undefined;
+  #shared: Promise<SharedDatabase> | undefined;
   #host: Promise<ReconnectingHost> | undefined;
   #isServer = false;
 
@@ -102,7 +104,8 @@ class App implements OpenApplication {
     this.#observers = new RunObservers(options.onDefect);
     const { data, storage } = config.settings;
     const { makesNothing } = options;
-    this.#parts = new OpenedParts(this.dataDir, { durability: data.durability, storage, makesNothing });
+    const database = () => this.#database();
+    this.#parts = new OpenedParts(this.dataDir, { durability: data.durability, storage, makesNothing, database });
     const parts = { appDir, dataDir: this.dataDir, config };
     const { limits, patience_ms: patienceMs } = config.settings.capacity;
     this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs });
@@ -125,6 +128,7 @@ class App implements OpenApplication {
       capacity: this.capacity,
       stores: () => this.#parts.stores(),
       thread: () => this.#parts.thread,
+      database,
     });
     this.findExecutor = createFindExecutor({
       config,
@@ -163,7 +167,8 @@ class App implements OpenApplication {
   }
 
   backgroundHost(): Promise<AppHost> {
-    this.#host ??= this.#openHost(() => this.#connectToBackground());
+    const isShared = this.#database() !== undefined;
+    this.#host ??= this.#openHost(() => (isShared ? this.#connect() : this.#connectToBackground()));
     return this.#host;
   }
 
@@ -184,6 +189,7 @@ class App implements OpenApplication {
     const connection = await this.#connection();
     const url = connection?.role === "owner" ? connection.ownership.url : undefined;
     if (host !== undefined) return { state: "held", pid: host.ownerPid, url };
+    if (this.#database() !== undefined) return { state: "free" };
     const { lookForOwner } = await import("./owner/connect.ts");
     return lookForOwner(this.dataDir);
   }
@@ -227,6 +233,7 @@ class App implements OpenApplication {
 
   async dataFolder(): Promise<DataFolder> {
     const { dataDir } = this;
+    if (this.#database() !== undefined) throw inDatabase();
     const [{ backUp, restore }, { collectBlobs }] = await Promise.all([
       import("../storage/backup.ts"),
       import("../storage/collect-blobs.ts"),
@@ -257,6 +264,7 @@ class App implements OpenApplication {
   async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {
     const mine = await this.#connection();
     if (mine?.role === "owner") return this.capacity.waitsOf(runId);
+    if (this.#database() !== undefined) return [];
     const { connectToPresent } = await import("./owner/connect.ts");
     const journal = () => this.#parts.journal();
     const connection = mine ?? (await connectToPresent({ dataDir: this.dataDir, journal }));
@@ -380,6 +388,16 @@ class App implements OpenApplication {
     await this.#parts.close();
   }
 
+  /** Undefined: runs and records are kept in the data directory. Rejects with `CONFIG_INVALID`. */
+  #database(): Promise<SharedDatabase> | undefined {
+    const { url } = this.config.settings.database;
+    if (url === undefined) return undefined;
+    this.#shared ??= import("./seat/shared-database.ts").then(
+      ({ SharedDatabase }) => new SharedDatabase(url, this.config),
+    );
+    return this.#shared;
+  }
+
   /** Undefined: this process has not needed one, or could not get one. */
   async #connection(): Promise<Connection | undefined> {
     return (await this.#host?.catch(() => undefined))?.connection;
@@ -399,6 +417,7 @@ class App implements OpenApplication {
   /** One that never makes this process the owner. */
   #openBackgroundHost(): Promise<ReconnectingHost> {
     const connect = async () => {
+      if (this.#database() !== undefined) return this.#connect();
       const { connectToPresent } = await import("./owner/connect.ts");
       return (
         (await connectToPresent({ dataDir: this.dataDir, journal: () => this.#parts.journal() })) ??
@@ -409,11 +428,25 @@ class App implements OpenApplication {
   }
 
   async #connect(): Promise<Connection> {
+    const database = await this.#database();
+    if (database !== undefined) {
+      const { connectToDatabase } = await import("./owner/connect.ts");
+      const onDefect = (error: unknown) => this.#options.onDefect(error);
+      return connectToDatabase(async (socket) => this.#own(await database.takeSeat(socket, onDefect), socket.path));
+    }
     const { connectToData } = await import("./owner/connect.ts");
     return connectToData({
       dataDir: this.dataDir,
       journal: () => this.#parts.journal(),
-      own: (lock, socketPath) => this.#own(lock, socketPath),
+      own: async (lock, socketPath) => {
+        const { takeFileSeat } = await import("./seat/take-file-seat.ts");
+        const { durability } = this.config.settings.data;
+        const thread = this.#isServer ? await this.#parts.writeInThread() : undefined;
+        return this.#own(
+          await takeFileSeat(lock, { dataDir: this.dataDir, socketPath, durability, thread }),
+          socketPath,
+        );
+      },
     });
   }
 
@@ -449,12 +482,12 @@ class App implements OpenApplication {
     if (trouble !== undefined) this.#options.tell(`${trouble.message} Runs wait for it.`);
   }
 
-  async #own(lock: AcquiredLock, socketPath: string): Promise<Ownership> {
+  async #own(seat: Seat, socketPath: string): Promise<Ownership> {
     const { openOwnership } = await import("./owner/open-ownership.ts");
     await this.#refuseRefusedBucket();
     await this.#openTracing();
-    const { ownership, resumed } = await openOwnership(lock, socketPath, {
-      dataDir: this.dataDir,
+    const { ownership, resumed } = await openOwnership(socketPath, {
+      seat,
       config: this.config,
       host: {
         blobs: await this.#parts.blobs(),
@@ -475,7 +508,6 @@ class App implements OpenApplication {
         return openOwnerService({ app: this, observers: this.#observers, onDefect });
       },
       openTerminals: () => this.#terminals.running,
-      thread: this.#isServer ? await this.#parts.writeInThread() : undefined,
       tell: (line) => this.#options.tell(line),
     });
     await this.#parts.own(ownership.journal);
@@ -484,6 +516,12 @@ class App implements OpenApplication {
     if (resumed > 0) this.#options.tell(`Resuming ${runs} of an earlier process.`);
     return ownership;
   }
+}
+
+function inDatabase(): PawlError {
+  return new PawlError("RUNS_IN_DATABASE", {
+    message: "`database.url` (DATABASE_URL) says that runs are kept elsewhere.",
+  });
 }
 
 function ownedByAnother(dataDir: string, pid: number): PawlError {

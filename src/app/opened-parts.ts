@@ -9,9 +9,12 @@ import type { Journal } from "../ports/journal.ts";
 import { once } from "./once.ts";
 import type { OpenServiceRecords } from "./open-service-records.ts";
 import { openStores } from "./open-stores.ts";
+import type { SharedDatabase } from "./seat/shared-database.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
 
 interface OpenedPartsOptions {
+  /** Undefined: runs and records lie in the data directory. */
+  database(): Promise<SharedDatabase> | undefined;
   readonly storage: Settings["storage"];
   readonly durability: "power" | "process";
   /** Records that are not there are empty, and are not made. */
@@ -39,6 +42,8 @@ export class OpenedParts {
 
   async journal(): Promise<Journal> {
     if (this.#owned !== undefined) return this.#owned;
+    const database = this.#options.database();
+    if (database !== undefined) return (await database).journal();
     const path = join(this.#dataDir, "pawl.db");
     // Looked for again each time: another process may make it meanwhile.
     if (!existsSync(path)) return emptyJournal();
@@ -83,7 +88,8 @@ export class OpenedParts {
 
   /** Undefined: nobody has needed it so far. Looked for again each time: another process may make it meanwhile. */
   async serviceIfThere(): Promise<ServiceRecords | undefined> {
-    if (this.#service === undefined && !existsSync(join(this.#dataDir, "service.db"))) return undefined;
+    const isElsewhere = this.#options.database() !== undefined;
+    if (this.#service === undefined && !isElsewhere && !existsSync(join(this.#dataDir, "service.db"))) return undefined;
     return this.service();
   }
 
@@ -92,10 +98,14 @@ export class OpenedParts {
     const service = this.#service;
     this.#service = undefined;
     await this.#closeReading();
-    await (await service?.catch(() => undefined))?.close();
+    const database = await this.#options.database()?.catch(() => undefined);
+    if (database !== undefined) await database.close();
+    else await (await service?.catch(() => undefined))?.close();
   }
 
   async #openService(): Promise<OpenServiceRecords> {
+    const database = this.#options.database();
+    if (database !== undefined) return (await database).records();
     const { openServiceRecords } = await import("./open-service-records.ts");
     const { durability, makesNothing } = this.#options;
     const path = join(this.#dataDir, "service.db");

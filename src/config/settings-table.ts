@@ -105,8 +105,21 @@ export const SETTINGS = {
     url: {
       is: "secret",
       env: ["DATABASE_URL"],
-      later: "Runs are kept in SQLite in the data directory",
-      says: "The address of a database.",
+      says:
+        "The address of a PostgreSQL database in which runs and all records are kept, and which many processes share. Default: SQLite " +
+        "in the data directory.",
+    },
+    connections: {
+      is: "count",
+      range: [2, 1_000],
+      default: 10,
+      says: "The most connections of one process.",
+    },
+    lease_ms: {
+      is: "milliseconds",
+      range: [1_000, 600_000],
+      default: 8_000,
+      says: "How long a process that gives no sign of life keeps the runs that it drives. Then others go on with them.",
     },
   },
   redis: {

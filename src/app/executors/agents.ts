@@ -11,6 +11,7 @@ import { INCOMING } from "../../storage/storage-path.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
 import { openFolder, type Stores } from "../open-stores.ts";
+import type { SharedDatabase } from "../seat/shared-database.ts";
 import type { StorageThread } from "../storage-thread/storage-thread.ts";
 import { type CodeAndModels, modelKeysOf } from "./code-and-models.ts";
 import type { Tools } from "./tools.ts";
@@ -23,6 +24,8 @@ interface AgentsOptions {
   readonly tools: Pick<Tools, "toolbox">;
   readonly capacity: CapacityPools;
   stores(): Promise<Stores>;
+  /** Undefined: what was said is kept in the data directory. */
+  database(): Promise<SharedDatabase> | undefined;
   /** Writes what was said, if there is one. */
   thread(): StorageThread | undefined;
 }
@@ -34,14 +37,29 @@ const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SCRIPTS = 50;
 
 /** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
-export function composeAgents({ config, dataDir, mask, work, tools, capacity, stores, thread }: AgentsOptions) {
+export function composeAgents({
+  config,
+  dataDir,
+  mask,
+  work,
+  tools,
+  capacity,
+  stores,
+  database,
+  thread,
+}: AgentsOptions) {
   const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
     const { openConversations } = await import("../open-service-records.ts");
-    const opened = openConversations({ path: join(dataDir, "conversations.db"), durability: "power" }, thread);
+    const shared = await (await database())?.records();
+    const opened =
+      shared?.conversations ??
+      openConversations({ path: join(dataDir, "conversations.db"), durability: "power" }, thread);
     const append: Conversations["append"] = (session, { user, agent: said, ...rest }) =>
       opened.append(session, { ...rest, user: mask(user), agent: mask(said) });
-    return { read: opened.read, append, close: opened.close };
+    // A database is closed by who has opened it.
+    const close = async () => (shared === undefined ? opened.close() : undefined);
+    return { read: opened.read, append, close };
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {

@@ -7,7 +7,7 @@ import type { Journal } from "../../ports/journal.ts";
 import { type AcquiredLock, acquireOwnerLock, type OwnerInfo } from "../../storage/sqlite/owner-lock.ts";
 import type { Ownership } from "./open-ownership.ts";
 import type { OwnerClient } from "./owner-client.ts";
-import { makeSocketPath } from "./socket-path.ts";
+import { makePrivateSocketPath, makeSocketPath, type SocketPath } from "./socket-path.ts";
 
 /** How this process takes part: it drives the runs, or it talks to the one that does. */
 export type Connection =
@@ -44,6 +44,18 @@ export async function connectToData({ dataDir, journal, own }: ConnectOptions): 
     if (Date.now() > giveUpAt) throw unreachable(dataDir, lock.heldBy);
     // Two that ask at the same moment turn each other away: the next time not at the same moment.
     await setTimeout(RETRY_MS * (1 + Math.random()));
+  }
+}
+
+/** Of a database there are many owners: each process drives runs of its own. */
+export async function connectToDatabase(own: (socket: SocketPath) => Promise<Ownership>): Promise<Connection> {
+  const socket = makePrivateSocketPath();
+  try {
+    const ownership = await own(socket);
+    return { role: "owner", ownerPid: process.pid, ownerSocket: socket.path, host: ownership.host, ownership };
+  } catch (error) {
+    socket.remove();
+    throw error;
   }
 }
 

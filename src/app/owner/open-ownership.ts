@@ -1,22 +1,15 @@
-import { hostname } from "node:os";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Config } from "../../config/load-config.ts";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { Journal } from "../../ports/journal.ts";
-import { holdRuns } from "../../storage/held-runs.ts";
-import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
-import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
-import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 import { Regexes } from "../regexes.ts";
-import type { StorageThread } from "../storage-thread/storage-thread.ts";
-import { SystemClock } from "../system-clock.ts";
+import type { Seat, StorageWatch } from "../seat/seat.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
-import { StorageWatch } from "./storage-watch.ts";
 
 export interface OwnershipParts {
-  readonly dataDir: string;
+  readonly seat: Seat;
   readonly config: Config;
   /** What the host is given beside what is opened here, and what the configuration says. */
   readonly host: Omit<
@@ -27,33 +20,25 @@ export interface OwnershipParts {
   readonly openService: OwnerServerOptions["open"];
   /** A line for a person. */
   tell(line: string): void;
-  /** Where the journal is written. Undefined: here, which is quicker for a run that nothing else waits for. */
-  readonly thread: StorageThread | undefined;
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;
 }
 
-/** Opens the journal for writing, takes up what an earlier owner left, and lets other processes in. */
+/** Takes up what an earlier process has left, and lets other processes in. */
 export async function openOwnership(
-  lock: AcquiredLock,
   socketPath: string,
   parts: OwnershipParts,
 ): Promise<{ readonly ownership: Ownership; readonly resumed: number }> {
-  const { dataDir, config } = parts;
-  const { data, limits } = config.settings;
-  const clock = new SystemClock();
-  const path = join(dataDir, "pawl.db");
-  const inner = openSqliteJournal({ path, durability: data.durability });
-  const guarded = new GuardedJournal(path, holdRuns(parts.thread?.journal(inner) ?? inner));
-  const { journal } = guarded;
-  const loss = await guarded.findLoss();
+  const { seat, config } = parts;
+  const { limits } = config.settings;
+  const { journal, clock, loss } = seat;
   if (loss !== undefined) parts.tell(loss);
   const regexes = new Regexes();
   const host = new LocalHost({
     ...parts.host,
     journal,
     clock,
-    previousSeenAt: lock.previousSeenAt,
+    previousSeenAt: seat.previousSeenAt,
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     findAll: (text, pattern) => regexes.findAll(text, pattern),
@@ -61,31 +46,34 @@ export async function openOwnership(
     maxRowsPerCommit: limits.max_rows_per_commit,
   });
   const { resumed } = await host.recover();
+  seat.whenLost(() => host.lose());
+  const stopLooking = lookForRuns(host, seat, parts);
   const { onDefect } = parts.host;
   const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
   const openTerminals = () => parts.openTerminals();
-  const storage = new StorageWatch(dataDir, guarded);
-  const owned = { lock, socketPath, clock, journal, host, server, storage, loss, openTerminals };
-  return { ownership: new Ownership(owned), resumed };
+  return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking }), resumed };
+}
+
+/** Runs that other processes have left or handed over are taken up here. */
+function lookForRuns(host: LocalHost, { lookEveryMs }: Seat, { host: { onDefect } }: OwnershipParts): () => void {
+  if (lookEveryMs === undefined) return () => undefined;
+  const look = () => host.recover().catch((error: unknown) => (isStorageFailure(error) ? undefined : onDefect(error)));
+  const timer = setInterval(() => void look(), lookEveryMs).unref();
+  return () => clearInterval(timer);
 }
 
 interface Owned {
-  readonly lock: AcquiredLock;
-  readonly socketPath: string;
-  readonly clock: SystemClock;
-  readonly journal: Journal;
+  readonly seat: Seat;
   readonly host: LocalHost;
   readonly server: OwnerServer;
-  readonly storage: StorageWatch;
-  /** What an earlier process had acknowledged and is gone. */
-  readonly loss: string | undefined;
   openTerminals(): number;
+  stopLooking(): void;
 }
 
 const LOOK_AGAIN_MS = 50;
 const IDLE_GRACE_MS = 5_000;
 
-/** The data directory as long as this process drives its runs. */
+/** The data directory, or a part in a database, as long as this process drives runs. */
 export class Ownership {
   readonly #owned: Owned;
   #url: string | undefined;
@@ -101,15 +89,15 @@ export class Ownership {
   }
 
   get journal(): Journal {
-    return this.#owned.journal;
+    return this.#owned.seat.journal;
   }
 
   get storage(): StorageWatch {
-    return this.#owned.storage;
+    return this.#owned.seat.storage;
   }
 
   get loss(): string | undefined {
-    return this.#owned.loss;
+    return this.#owned.seat.loss;
   }
 
   /** The address at which this process takes requests. Undefined: it takes none. */
@@ -119,9 +107,8 @@ export class Ownership {
 
   /** Tells other processes where this one takes requests. */
   announce(url: string): void {
-    const { lock, socketPath } = this.#owned;
     this.#url = url;
-    lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url });
+    this.#owned.seat.announce(url);
   }
 
   /** Whether other processes may be using the terminals of this one. */
@@ -137,10 +124,10 @@ export class Ownership {
 
   /** Resolves when for some seconds nobody has needed this process: no run under way, no caller, no timer to come. */
   async idle(stop: AbortSignal): Promise<void> {
-    const { host, server, journal } = this.#owned;
+    const { host, server, seat } = this.#owned;
     let idleSince = Date.now();
     while (!stop.aborted && Date.now() - idleSince < IDLE_GRACE_MS) {
-      const isNeeded = host.driving > 0 || server.callers > 0 || (await journal.nextWakeAt()) !== undefined;
+      const isNeeded = host.driving > 0 || server.callers > 0 || (await seat.journal.nextWakeAt()) !== undefined;
       if (isNeeded) idleSince = Date.now();
       await setTimeout(LOOK_AGAIN_MS);
     }
@@ -150,6 +137,7 @@ export class Ownership {
   async park(force: AbortSignal, hold?: string): Promise<void> {
     if (this.#isParked) return;
     this.#isParked = true;
+    this.#owned.stopLooking();
     await this.#owned.host.park(force, hold);
   }
 
@@ -158,11 +146,12 @@ export class Ownership {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#isParked = true;
-    const { lock, clock, journal, server, storage } = this.#owned;
-    clock.stop();
-    storage.stop();
+    const { seat, server, stopLooking } = this.#owned;
+    stopLooking();
+    seat.clock.stop();
+    seat.storage.stop();
     await server.close();
-    await journal.close();
-    lock.release();
+    await seat.journal.close();
+    await seat.release();
   }
 }

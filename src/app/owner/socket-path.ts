@@ -17,6 +17,11 @@ const MAX_BYTES = 100;
 export function makeSocketPath(dataDir: string): SocketPath {
   const inside = join(dataDir, "owner.sock");
   if (Buffer.byteLength(inside) < MAX_BYTES) return { path: inside, remove: () => rmSync(inside, { force: true }) };
+  return makePrivateSocketPath();
+}
+
+/** In a folder that this process makes. */
+export function makePrivateSocketPath(): SocketPath {
   const path = join(mkdtempSync(join(tmpdir(), "pawl-")), "owner.sock");
   return { path, remove: () => rmSync(dirname(path), { recursive: true, force: true }) };
 }

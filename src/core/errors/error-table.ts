@@ -570,6 +570,11 @@ export const ERRORS = {
     "Try again: what is there is read first.",
     1,
   ),
+  RUNS_IN_DATABASE: row(
+    "Runs are kept in a database, not in the data directory.",
+    "Back the database up with its own tools, such as `pg_dump`, and the bucket with those of its store.",
+    1,
+  ),
   STORAGE_SHARED: row(
     "The bucket holds values of other data too, which could be deleted by mistake.",
     "Give each data folder a `storage.prefix` of its own.",

@@ -293,6 +293,16 @@ export class LocalHost implements RunHost {
     return { resumed };
   }
 
+  /** Others have taken over what this process drives: it stops at once, and records nothing of it. */
+  lose(): void {
+    const gone = new PawlError("OWNER_GONE", { message: "Another process has taken over the runs of this one." });
+    for (const no of this.#runs.numbers) {
+      const run = this.#runs.byNo(no);
+      run?.leave(gone);
+      if (run !== undefined) this.#abandon(run, gone);
+    }
+  }
+
   async park(force: AbortSignal, hold?: string): Promise<void> {
     const { queue, retries, ledger } = this.#parts;
     const { journal, onDefect } = this.#options;

@@ -93,7 +93,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    if (!this.#pool.ended) await this.#pool.end();
   }
 
   async #once(text: string, parameters: readonly SqlValue[]): Promise<pg.QueryResult> {

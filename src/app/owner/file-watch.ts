@@ -5,6 +5,7 @@ import type { Log } from "../../ports/log.ts";
 import { toFileFailure } from "../../storage/files/durable-write.ts";
 import type { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
 import { LockProbe } from "../../storage/sqlite/lock-probe.ts";
+import type { StorageWatch } from "../seat/seat.ts";
 
 const LOOK_EVERY_MS = 500;
 /** A write or a lock that takes longer is trouble. */
@@ -13,7 +14,7 @@ const PATIENCE_MS = 1_000;
 const SPACE = new Uint8Array(32 * 1024);
 
 /** Looks all the time whether what is written could be kept, so that nobody has to lose something to find out. */
-export class StorageWatch {
+export class FileWatch implements StorageWatch {
   readonly #journal: GuardedJournal;
   readonly #probes: readonly LockProbe[];
   readonly #spaceFile: string;
@@ -29,12 +30,10 @@ export class StorageWatch {
     this.#spaceFile = join(dataDir, "space.probe");
   }
 
-  /** Why nothing could be kept at the last look. Undefined: it could. */
   get trouble(): PawlError | undefined {
     return this.#journal.findTrouble(PATIENCE_MS) ?? this.#trouble;
   }
 
-  /** Until `stop`. What is found is logged once, and once when it is over. */
   start(log: Log): void {
     this.#timer ??= setInterval(() => this.#look(log), LOOK_EVERY_MS).unref();
   }

@@ -1,0 +1,32 @@
+import type { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Journal } from "../../ports/journal.ts";
+import type { Log } from "../../ports/log.ts";
+
+/** What a process that drives runs writes in: the data directory that it owns, or a database that it shares. */
+export interface Seat {
+  readonly journal: Journal;
+  readonly clock: Clock & { stop(): void };
+  readonly storage: StorageWatch;
+  /** What an earlier process had acknowledged and is gone. */
+  readonly loss: string | undefined;
+  /** The last sign of life of the process before, where only one drives runs at a time. */
+  readonly previousSeenAt: number | undefined;
+  /** How often runs are looked for that others have left, in milliseconds. Undefined: there are no others. */
+  readonly lookEveryMs: number | undefined;
+  /** `lost` is called when others have taken over what this process drives. */
+  whenLost(lost: () => void): void;
+  /** Tells other processes where this one takes requests. */
+  announce(url: string): void;
+  /** After the journal was closed. */
+  release(): Promise<void>;
+}
+
+/** Looks all the time whether what is written could be kept. */
+export interface StorageWatch {
+  /** Why nothing could be kept at the last look. Undefined: it could. */
+  readonly trouble: PawlError | undefined;
+  /** Until `stop`. What is found is logged once, and once when it is over. */
+  start(log: Log): void;
+  stop(): void;
+}

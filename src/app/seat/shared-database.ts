@@ -1,0 +1,69 @@
+import type { Config } from "../../config/load-config.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Conversations } from "../../ports/conversations.ts";
+import type { Journal } from "../../ports/journal.ts";
+import { readDatabaseUrl } from "../../storage/postgres/database-address.ts";
+import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
+import { openPostgresJournal } from "../../storage/postgres/postgres-journal.ts";
+import { once } from "../once.ts";
+import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
+import type { SocketPath } from "../owner/socket-path.ts";
+import { DatabaseClock } from "./database-clock.ts";
+import { DatabaseWatch } from "./database-watch.ts";
+import type { Seat } from "./seat.ts";
+
+const LOOK_EVERY_MS = 1_000;
+
+/** The PostgreSQL database that `database.url` names, and everything that lies in it. Each part is opened when it is needed. */
+export class SharedDatabase {
+  readonly #database: PostgresDatabase;
+  readonly #leaseMs: number;
+
+  /** Throws `CONFIG_INVALID`. Nothing is sent before something is needed. */
+  constructor(url: string, config: Config) {
+    const { secrets, database } = config.settings;
+    if (secrets.key === undefined) {
+      throw new PawlError("CONFIG_INVALID", {
+        message:
+          "`database.url` (DATABASE_URL) is set and `secrets.key` is not: a key in a file would be this machine's alone.",
+        remedy:
+          "Set PAWL_SECRETS__KEY to at least 16 random characters, the same for every process. `openssl rand -hex 32` makes some.",
+      });
+    }
+    this.#database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: database.connections });
+    this.#leaseMs = database.lease_ms;
+  }
+
+  /** For reading, whoever drives the runs. */
+  readonly journal = once(async (): Promise<Journal> => openPostgresJournal({ database: this.#database }));
+
+  readonly records = once(
+    (): Promise<OpenServiceRecords & { readonly conversations: Conversations }> => openRecordsOn(this.#database),
+  );
+
+  /** From now on this process drives runs. `failed`: its sign of life could not be given. */
+  async takeSeat(socket: SocketPath, failed: (error: unknown) => void): Promise<Seat> {
+    let lost: () => void = () => undefined;
+    const lease = { leaseMs: this.#leaseMs, lost: () => lost(), failed };
+    const journal = await openPostgresJournal({ database: this.#database, lease });
+    const watch = new DatabaseWatch(journal, this.#database);
+    return {
+      journal: watch.journal,
+      clock: new DatabaseClock(() => journal.clockOffsetMs),
+      storage: watch,
+      loss: undefined,
+      previousSeenAt: undefined,
+      lookEveryMs: LOOK_EVERY_MS,
+      whenLost(listen) {
+        lost = listen;
+      },
+      announce: () => undefined,
+      release: async () => socket.remove(),
+    };
+  }
+
+  /** After everything that was opened. */
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+}
