@@ -5,7 +5,7 @@ import { FileIdentity } from "./file-identity.ts";
 import { isReadable } from "./lock-probe.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
-/** A look at the files may be this old when something is written. */
+/** A look at the files may be this old: each request and each commit asks for one. */
 const LOOK_EVERY_MS = 5;
 
 /** A journal that writes nothing which could not be read again, and notices what an earlier process wrote and is gone. */
@@ -65,7 +65,7 @@ export class GuardedJournal {
 
   /** Why nothing can be kept at the moment. `patienceMs`: how long a write may take. */
   findTrouble(patienceMs: number): PawlError | undefined {
-    this.#look(0);
+    this.#look();
     if (this.#lost !== undefined) return this.#lost;
     const since = this.#writingSince;
     if (since === undefined || performance.now() - since < patienceMs) return this.#failure;
@@ -103,13 +103,13 @@ export class GuardedJournal {
   }
 
   #refuseLost(): void {
-    this.#look(LOOK_EVERY_MS);
+    this.#look();
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  #look(everyMs: number): void {
+  #look(): void {
     const now = performance.now();
-    if (this.#lost !== undefined || now - this.#lookedAt < everyMs) return;
+    if (this.#lost !== undefined || now - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = now;
     const found = this.#identity.check();
     if (found === "same") return;
