@@ -63,23 +63,25 @@ export function logBatch(
   results: readonly AppendResult[],
   open: OpenPart | undefined,
 ): Logged {
-  const parts: Part[] = [];
+  let last: Append | undefined;
+  let parts = "";
+  let count = 0;
   let at = 0;
   for (const [n, entry] of entries.entries()) {
     if (results[n]?.ok !== true || entry.events.length === 0) continue;
-    parts.push({ run: entry.run, afterSeq: entry.afterSeq, count: entry.events.length });
+    parts += `,${entry.run},${entry.afterSeq},${entry.events.length}`;
+    count += 1;
     at = Math.max(at, timeOf(entry));
+    last = entry;
   }
-  const last = parts.at(-1);
   if (last === undefined) return { open };
-  const lastSeq = last.afterSeq + last.count;
-  if (parts.length === 1 && open?.run === last.run && open.lastSeq === last.afterSeq) {
+  const lastSeq = last.afterSeq + last.events.length;
+  if (count === 1 && open?.run === last.run && open.lastSeq === last.afterSeq) {
     return { open: { ...open, lastSeq } };
   }
-  const numbers = parts.flatMap(({ run, afterSeq, count }) => [run, afterSeq, count]);
   const wentOn = open === undefined ? 0 : open.lastSeq - open.writtenSeq;
   return {
-    commit: { at, entries: JSON.stringify([wentOn, ...numbers]) },
+    commit: { at, entries: `[${wentOn}${parts}]` },
     open: { run: last.run, lastSeq, writtenSeq: lastSeq },
   };
 }

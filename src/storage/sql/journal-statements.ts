@@ -29,8 +29,19 @@ export const PATCH_RUN = `UPDATE runs SET cost_micro = coalesce(?, cost_micro), 
     error = CASE WHEN ? THEN ? ELSE error END
   WHERE no = ?`;
 
-export const INSERT_EVENT = `INSERT INTO events (id, type, path, attempt, at, cost_micro, body, value)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+export const EVENT_COLUMNS = 8;
+
+/** Several rows in one statement cost a quarter less than each in its own. */
+export const EVENTS_AT_ONCE = 8;
+
+export const INSERT_EVENT = insertEvents(1);
+export const INSERT_EVENTS = insertEvents(EVENTS_AT_ONCE);
+
+function insertEvents(rows: number): string {
+  const row = "(?, ?, ?, ?, ?, ?, ?, ?)";
+  return `INSERT INTO events (id, type, path, attempt, at, cost_micro, body, value)
+  VALUES ${new Array(rows).fill(row).join(", ")}`;
+}
 
 export const INSERT_COMMIT = "INSERT INTO commits (at, entries) VALUES (?, ?)";
 

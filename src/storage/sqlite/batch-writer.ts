@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, taken, timeOf } from "../append-rule.ts";
@@ -12,6 +12,9 @@ import { toStorageFailure } from "./storage-failure.ts";
 interface Batch {
   readonly heads: Map<RunNo, RunHead>;
   readonly pins: Set<string>;
+  /** Columns of events, row after row, that are still to be inserted: this many rows in one statement. */
+  readonly rows: SQLInputValue[];
+  readonly rowsAtOnce: number;
 }
 
 type WriteEntry = (entry: Append, batch: Batch) => AppendResult;
@@ -60,7 +63,7 @@ export class BatchWriter {
 
   #append(entries: readonly Append[]): readonly AppendResult[] {
     try {
-      return this.#commitBatch(entries, this.#writeEntry);
+      return this.#commitBatch(entries, this.#writeEntry, sql.EVENTS_AT_ONCE);
     } catch (error) {
       const failure = toStorageFailure(error, this.#path);
       if (failure !== undefined) throw failure;
@@ -99,7 +102,7 @@ export class BatchWriter {
     this.#log = undefined;
     return this.#attempt(() => {
       this.#newestRun = this.#readNewestRun();
-      return this.#commitBatch(entries, this.#writeEntryGuarded);
+      return this.#commitBatch(entries, this.#writeEntryGuarded, 1);
     });
   }
 
@@ -111,12 +114,13 @@ export class BatchWriter {
     }
   }
 
-  #commitBatch(entries: readonly Append[], write: WriteEntry): readonly AppendResult[] {
-    const batch: Batch = { heads: new Map(), pins: new Set() };
+  #commitBatch(entries: readonly Append[], write: WriteEntry, rowsAtOnce: number): readonly AppendResult[] {
+    const batch: Batch = { heads: new Map(), pins: new Set(), rows: [], rowsAtOnce };
     // Read before anything is written, because the batch continues it.
     const { open } = this.#log ?? { open: this.#readOpenPart() };
     const { results, logged } = this.#statements.inTransaction(() => {
       const written = entries.map((entry) => write(entry, batch));
+      this.#insertRest(batch);
       const log = logBatch(entries, written, open);
       if (log.commit !== undefined) this.#prepare(sql.INSERT_COMMIT).run(log.commit.at, log.commit.entries);
       return { results: written, logged: log };
@@ -132,7 +136,7 @@ export class BatchWriter {
     if (refusal !== undefined) return refusal;
     if (entry.create !== undefined) this.#createRun(entry.run, entry.create, entry.patch);
     else if (entry.patch !== undefined) this.#updateRun(entry.run, entry.patch);
-    this.#insertEvents(entry);
+    this.#insertEvents(entry, batch);
     const newPins = (entry.pins ?? []).filter(({ hash }) => !this.#pins.has(hash) && !batch.pins.has(hash));
     for (const { hash, text } of newPins) this.#prepare(sql.INSERT_PIN).run(hash, text);
     for (const { kind, body } of entry.outbox ?? [])
@@ -196,12 +200,14 @@ export class BatchWriter {
     );
   }
 
-  #insertEvents({ run, afterSeq, events }: Append): void {
+  #insertEvents({ run, afterSeq, events }: Append, { rows, rowsAtOnce }: Batch): void {
     let id = run * SEQ_RANGE + afterSeq;
     for (const { event, value = null } of events) {
       id += 1;
       const { type, path, attempt, at, costMicro, body } = encodeEvent(event);
-      this.#prepare(sql.INSERT_EVENT).run(id, type, path, attempt, at, costMicro, body, value);
+      rows.push(id, type, path, attempt, at, costMicro, body, value);
+      if (rows.length === rowsAtOnce * sql.EVENT_COLUMNS)
+        this.#prepare(rowsAtOnce === 1 ? sql.INSERT_EVENT : sql.INSERT_EVENTS).run(...rows.splice(0));
       if ("policies" in event && event.policies !== undefined) {
         for (const decision of event.policies) {
           const { policy, action } = decision;
@@ -210,6 +216,10 @@ export class BatchWriter {
         }
       }
     }
+  }
+
+  #insertRest({ rows }: Batch): void {
+    while (rows.length > 0) this.#prepare(sql.INSERT_EVENT).run(...rows.splice(0, sql.EVENT_COLUMNS));
   }
 
   #findHead(run: RunNo): RunHead | undefined {

@@ -68,7 +68,7 @@ export class RunningTask implements Task, StartNote {
   #lostMicro = 0;
   #calls = 0;
   /** Settles calls that nobody has settled yet. */
-  readonly #openCalls = new Set<SettleCall>();
+  #openCalls: Set<SettleCall> | undefined;
   log: Json[] | undefined;
   /** The policies that its output must satisfy. */
   readonly policies: readonly Policy[];
@@ -174,7 +174,7 @@ export class RunningTask implements Task, StartNote {
     });
     await run.durable();
     const settle: SettleCall = (told, how) => {
-      this.#openCalls.delete(settle);
+      this.#openCalls?.delete(settle);
       if (this.isAbandoned) return;
       const at = clock.now();
       const costMicro = told ?? 0;
@@ -188,13 +188,14 @@ export class RunningTask implements Task, StartNote {
       const message = `${payee} took ${writeMicro(costMicro)} for a call that was to cost ${writeMicro(atMostMicro)} at most.`;
       this.emit({ type: "log", event: { type: "warning", message } });
     };
+    this.#openCalls ??= new Set();
     this.#openCalls.add(settle);
     return settle;
   }
 
   /** The executor has a defect: nobody knows what its calls in flight have cost. */
   loseCalls(): void {
-    for (const settle of [...this.#openCalls]) settle(null);
+    for (const settle of [...(this.#openCalls ?? [])]) settle(null);
   }
 
   #refuseIfGone(): void {
