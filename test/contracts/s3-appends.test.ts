@@ -1,6 +1,4 @@
-import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { isPawlError } from "../../src/core/errors/pawl-error.ts";
 import { createCsvExecutor } from "../../src/executors/exports/csv-executor.ts";
 import type { FileStorage } from "../../src/ports/file-storage.ts";
 import type { S3Bucket } from "../../src/storage/s3/s3-bucket.ts";
@@ -8,6 +6,7 @@ import { S3FileStorage } from "../../src/storage/s3/s3-file-storage.ts";
 import { agentTask } from "../fakes/sandstorm/agent-task.ts";
 import { type FaultyStore, startFaultyStore } from "../support/s3-faults.ts";
 import { openBucket, type S3Server, startS3Server } from "../support/s3-server.ts";
+import { addAtEnd } from "./add-at-end.ts";
 
 let server: S3Server;
 let store: FaultyStore;
@@ -35,19 +34,6 @@ async function textOf(files: FileStorage, path: string): Promise<string> {
   return Buffer.from((await files.read(path)) ?? "").toString();
 }
 
-/** Adds at the end, wherever that is by now. */
-async function add(files: FileStorage, path: string, text: string): Promise<void> {
-  for (;;) {
-    const length = (await files.sizeOf(path)) ?? 0;
-    try {
-      return await files.extend(path, { from: length, content: Buffer.from(text), length });
-    } catch (error) {
-      if (!isPawlError(error) || error.code !== "STORAGE_CHANGED") throw error;
-      await setTimeout(Math.random() * 100);
-    }
-  }
-}
-
 async function keysOf(prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of bucket.list(prefix)) keys.push(key);
@@ -60,7 +46,7 @@ test("an addition sends itself and not what is there, also where many are put to
   await files.write("log", large);
   store.seen.length = 0;
   const lines = Array.from({ length: 70 }, (_, n) => `${n}\n`);
-  for (const line of lines) await add(files, "log", line);
+  for (const line of lines) await addAtEnd(files, "log", line);
   const sent = store.seen.reduce((sum, { bytes }) => sum + bytes, 0);
 
   expect(await textOf(files, "log")).toBe(large + lines.join(""));
@@ -77,7 +63,7 @@ test("several writers that add at once lose nothing, whoever begins the file and
   const lines = writers.map((_, writer) => Array.from({ length: 18 }, (__, n) => `${writer}:${n}\n`));
   await Promise.all(
     writers.map(async (files, writer) => {
-      for (const line of lines[writer] ?? []) await add(files, "log", line);
+      for (const line of lines[writer] ?? []) await addAtEnd(files, "log", line);
     }),
   );
   const written = (await textOf(open(), "log")).split(/(?<=\n)/);
@@ -99,27 +85,27 @@ test("of two who add at the same place only one is told that it has", async () =
 
 test("whoever writes a file anew takes what was added before with it, and nothing comes back", async () => {
   const [one, other] = [open(), open()];
-  await add(one, "log", "old\n");
+  await addAtEnd(one, "log", "old\n");
   await other.write("log", "new\n");
   expect(await textOf(one, "log")).toBe("new\n");
   await one.remove("log");
-  await add(other, "log", "again\n");
+  await addAtEnd(other, "log", "again\n");
   expect(await textOf(one, "log")).toBe("again\n");
 });
 
 test("a writer that has died while it claimed a file keeps nobody waiting for ever", async () => {
-  await add(open(), "log", "one\n");
+  await addAtEnd(open(), "log", "one\n");
   const [part = ""] = await keysOf("parts/");
   await bucket.put(part.replace(/[^/]*$/, "claim-of-the-dead"), "");
   // Its claim is two hours old.
   store.fault = ({ method, path }) => (method === "GET" && path.includes("list-type") ? "old" : undefined);
-  await add(open(), "log", "two\n");
+  await addAtEnd(open(), "log", "two\n");
   expect(await textOf(open(), "log")).toBe("one\ntwo\n");
 });
 
 test("what dead writers have left is collected when it is old, and nothing else", async () => {
   const files = open();
-  await add(files, "log", "one\n");
+  await addAtEnd(files, "log", "one\n");
   await bucket.put("parts/0123/0/0000000000000000-left", "left");
   const [part = ""] = await keysOf("parts/");
   await bucket.put(part.replace(/\/0\/.*/, "/other/0000000000000000-left"), "left too");

@@ -15,6 +15,8 @@ export type Fault =
   | { readonly status: number; readonly code: string }
   | "no answer"
   | "cut off"
+  /** It is done, and nobody is told. */
+  | "answer lost"
   | "dribble"
   /** What is listed is two hours old. */
   | "old";
@@ -56,6 +58,7 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
     passed.end(body);
     const [got] = (await once(passed, "response")) as [IncomingMessage];
     const content = await buffer(got);
+    if (fault === "answer lost") return void outgoing.destroy();
     outgoing.writeHead(got.statusCode ?? 500, got.headers);
     if (fault !== "dribble") return void outgoing.end(fault === "old" ? toOld(content) : content);
     for (const byte of content) {

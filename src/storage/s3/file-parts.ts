@@ -73,7 +73,13 @@ export function toSeenFile(
 
 /** What a new base is to bear. `folded` are the parts whose content it takes over or replaces. */
 export function toBaseMetadata(id: string, folded: readonly Part[] = []): Readonly<Record<string, string>> {
-  return { [ID]: id, [FOLDED]: folded.map(({ name }) => shortOf(name)).join("") };
+  return {
+    [ID]: id,
+    [FOLDED]: folded
+      .slice(-MAX_FOLDED)
+      .map(({ name }) => shortOf(name))
+      .join(""),
+  };
 }
 
 /** Whether a new base has taken a part over. */
@@ -92,18 +98,21 @@ export function newClaimName(): string {
   return CLAIM + randomUUID();
 }
 
-/** Two have written at the same place, and at least one of them is about to take that back. */
-export function hasFork({ base, parts }: SeenFile): boolean {
+/** Two have written at the same place just now, and at least one of them is about to take that back. */
+export function hasFork({ base, parts }: SeenFile, isFresh: (part: Part) => boolean): boolean {
   let end = base?.bytes ?? 0;
-  for (const { name, bytes } of parts) {
-    if (Number.parseInt(name, 10) !== end) return true;
-    end += bytes;
+  for (const [index, part] of parts.entries()) {
+    const isFork = Number.parseInt(part.name, 10) !== end;
+    const before = parts[index - 1] ?? part;
+    if (isFork && (isFresh(part) || isFresh(before))) return true;
+    end += part.bytes;
   }
   return false;
 }
 
-/** The metadata of an object may have 2 KB. */
+/** The metadata of an object may have 2 KB. Only whoever has added lately still asks. */
 const SHORT = 12;
+const MAX_FOLDED = 128;
 
 function shortOf(name: string): string {
   return name.slice(-SHORT);

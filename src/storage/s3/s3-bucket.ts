@@ -36,10 +36,12 @@ interface ListedObject {
   readonly modifiedAt: number;
 }
 
-interface PutOptions {
+export interface PutOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Only if this is what is there. A store that does not know conditions writes all the same. */
   readonly ifMatch?: string;
+  /** Only if nothing is there. The same holds. */
+  readonly isNew?: boolean;
 }
 
 type Sdk = typeof import("@aws-sdk/client-s3");
@@ -99,6 +101,7 @@ export class S3Bucket {
       ContentLength: body.byteLength,
       ...(options.metadata === undefined ? {} : { Metadata: { ...options.metadata } }),
       ...(options.ifMatch === undefined ? {} : { IfMatch: options.ifMatch }),
+      ...(options.isNew === true ? { IfNoneMatch: "*" } : {}),
     });
     await this.#within(body.byteLength, (abortSignal) => this.#client.send(command, { abortSignal }));
   }
