@@ -174,7 +174,9 @@ class App implements OpenApplication {
 
   async secrets(): Promise<RunSecrets> {
     const { FileSealer } = await import("../storage/files/file-sealer.ts");
-    const { key } = this.config.settings.secrets;
+    const { secrets, webhook } = this.config.settings;
+    // Processes that share a database share a key too, so none may be made in a file.
+    const key = secrets.key ?? (this.#database() === undefined ? undefined : webhook.secret);
     const sealer = new FileSealer({ path: join(this.dataDir, "secrets.key"), key });
     return {
       learn: (values) => this.#secrets.learn(values),

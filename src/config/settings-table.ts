@@ -130,7 +130,9 @@ export const SETTINGS = {
     key: {
       is: "secret",
       minLength: 16,
-      says: "Encrypts the secret inputs of runs. Default: `secrets.key` in the data directory, made when it is needed.",
+      says:
+        "Encrypts the secret inputs of runs. Default: `secrets.key` in the data directory, made when it is needed; with a database the " +
+        "secret of webhooks, and if there is none a process refuses to start.",
     },
   },
   webhook: {

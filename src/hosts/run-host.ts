@@ -31,6 +31,13 @@ export interface RunHost {
   park(force: AbortSignal, hold?: string): Promise<void>;
 }
 
+/** What people and programs ask of a run that goes on. */
+export type RunRequest =
+  | { readonly type: "resume"; readonly releases: boolean }
+  | { readonly type: "cancel"; readonly by?: string; readonly reason?: string }
+  | { readonly type: "answer"; readonly path: string; readonly answer: ApprovalAnswer }
+  | { readonly type: "signal"; readonly name: string; readonly payload: Json };
+
 /** The rest of it stands in the run's first event. */
 export interface RunStart extends Pick<RunStarted, "maxCostMicro" | "uses" | "onExceeded" | "options" | "lineage"> {
   readonly runId?: string;

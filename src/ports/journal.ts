@@ -145,6 +145,8 @@ export interface Append {
   readonly events: readonly NewEvent[];
   readonly patch?: RunPatch;
   readonly outbox?: readonly NewOutbox[];
+  /** Requests of the inbox that these events answer. */
+  readonly answers?: readonly number[];
   /** Texts that runs refer to by hash: definitions, graphs. Stored once. */
   readonly pins?: readonly { readonly hash: string; readonly text: string }[];
 }

@@ -3,7 +3,10 @@ import type { Config } from "../../config/load-config.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
+import type { RunHost } from "../../hosts/run-host.ts";
+import { SharedHost } from "../../hosts/shared/shared-host.ts";
 import type { Journal } from "../../ports/journal.ts";
+import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { Regexes } from "../regexes.ts";
 import type { Seat, StorageWatch } from "../seat/seat.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
@@ -15,7 +18,7 @@ export interface OwnershipParts {
   readonly host: Omit<
     LocalHostOptions,
     "journal" | "clock" | "previousSeenAt" | "env" | "matches" | "findAll" | "maxOutputBytes" | "maxRowsPerCommit"
-  >;
+  > & { readonly secrets: RunSecrets };
   /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
   /** A line for a person. */
@@ -34,7 +37,7 @@ export async function openOwnership(
   const { journal, clock, loss } = seat;
   if (loss !== undefined) parts.tell(loss);
   const regexes = new Regexes();
-  const host = new LocalHost({
+  const local = new LocalHost({
     ...parts.host,
     journal,
     clock,
@@ -45,13 +48,20 @@ export async function openOwnership(
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
   });
-  const { resumed } = await host.recover();
-  seat.whenLost(() => host.lose());
-  const stopLooking = lookForRuns(host, seat, parts);
+  const { resumed } = await local.recover();
+  seat.whenLost(() => local.lose());
+  const host = shareHost(local, seat, parts);
+  const stopLooking = lookForRuns(local, seat, parts);
   const { onDefect } = parts.host;
   const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
   const openTerminals = () => parts.openTerminals();
   return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking }), resumed };
+}
+
+/** Where there are other processes, each takes requests to the runs of all. */
+function shareHost(local: LocalHost, { inbox, journal }: Seat, { host }: OwnershipParts): RunHost {
+  const { secrets, onDefect } = host;
+  return inbox === undefined ? local : new SharedHost({ local, journal, inbox, secrets, onDefect });
 }
 
 /** Runs that other processes have left or handed over are taken up here. */
@@ -64,7 +74,7 @@ function lookForRuns(host: LocalHost, { lookEveryMs }: Seat, { host: { onDefect 
 
 interface Owned {
   readonly seat: Seat;
-  readonly host: LocalHost;
+  readonly host: RunHost;
   readonly server: OwnerServer;
   openTerminals(): number;
   stopLooking(): void;
@@ -84,7 +94,7 @@ export class Ownership {
     this.#owned = owned;
   }
 
-  get host(): LocalHost {
+  get host(): RunHost {
     return this.#owned.host;
   }
 

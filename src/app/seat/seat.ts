@@ -1,5 +1,6 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Inbox } from "../../ports/inbox.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
 
@@ -14,6 +15,8 @@ export interface Seat {
   readonly previousSeenAt: number | undefined;
   /** How often runs are looked for that others have left, in milliseconds. Undefined: there are no others. */
   readonly lookEveryMs: number | undefined;
+  /** Requests to runs that other processes drive. Undefined: there are no others. */
+  readonly inbox: Inbox | undefined;
   /** `lost` is called when others have taken over what this process drives. */
   whenLost(lost: () => void): void;
   /** Tells other processes where this one takes requests. */

@@ -4,7 +4,9 @@ import type { Conversations } from "../../ports/conversations.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { readDatabaseUrl } from "../../storage/postgres/database-address.ts";
 import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
+import { createPostgresInbox } from "../../storage/postgres/postgres-inbox.ts";
 import { openPostgresJournal } from "../../storage/postgres/postgres-journal.ts";
+import { PostgresSignals } from "../../storage/postgres/postgres-signals.ts";
 import { once } from "../once.ts";
 import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
 import type { SocketPath } from "../owner/socket-path.ts";
@@ -17,20 +19,22 @@ const LOOK_EVERY_MS = 1_000;
 /** The PostgreSQL database that `database.url` names, and everything that lies in it. Each part is opened when it is needed. */
 export class SharedDatabase {
   readonly #database: PostgresDatabase;
+  readonly #signals: PostgresSignals;
   readonly #leaseMs: number;
 
   /** Throws `CONFIG_INVALID`. Nothing is sent before something is needed. */
   constructor(url: string, config: Config) {
-    const { secrets, database } = config.settings;
-    if (secrets.key === undefined) {
+    const { secrets, webhook, database } = config.settings;
+    if (secrets.key === undefined && webhook.secret === undefined) {
       throw new PawlError("CONFIG_INVALID", {
         message:
-          "`database.url` (DATABASE_URL) is set and `secrets.key` is not: a key in a file would be this machine's alone.",
+          "`database.url` (DATABASE_URL) is set, and neither `secrets.key` nor WEBHOOK_SECRET is: a key in a file would be this machine's alone.",
         remedy:
           "Set PAWL_SECRETS__KEY to at least 16 random characters, the same for every process. `openssl rand -hex 32` makes some.",
       });
     }
     this.#database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: database.connections });
+    this.#signals = new PostgresSignals(readDatabaseUrl(url), this.#database);
     this.#leaseMs = database.lease_ms;
   }
 
@@ -54,6 +58,7 @@ export class SharedDatabase {
       loss: undefined,
       previousSeenAt: undefined,
       lookEveryMs: LOOK_EVERY_MS,
+      inbox: createPostgresInbox(this.#database, { owner: () => journal.owner, signals: this.#signals }),
       whenLost(listen) {
         lost = listen;
       },
@@ -64,6 +69,7 @@ export class SharedDatabase {
 
   /** After everything that was opened. */
   async close(): Promise<void> {
+    this.#signals.close();
     await this.#database.close();
   }
 }

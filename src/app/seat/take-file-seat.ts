@@ -30,6 +30,7 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
     loss: await guarded.findLoss(),
     previousSeenAt: lock.previousSeenAt,
     lookEveryMs: undefined,
+    inbox: undefined,
     whenLost: () => undefined,
     announce: (url) => lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url }),
     release: async () => lock.release(),

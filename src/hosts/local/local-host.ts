@@ -5,7 +5,7 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
+import type { ApprovalAnswer, RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { type FinishParts, finishRun, finishRunAtOnce } from "../session/finish-run.ts";
@@ -253,19 +253,24 @@ export class LocalHost implements RunHost {
   }
 
   resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
-    return this.#requests.resume(runId, releases);
+    return this.request(runId, { type: "resume", releases });
   }
 
   cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.#requests.cancel(runId, options);
+    return this.request(runId, { type: "cancel", ...options });
   }
 
-  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
-    return this.#requests.answer(runId, path, answer);
+  async answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
+    await this.request(runId, { type: "answer", path, answer });
   }
 
-  sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    return this.#requests.signal(runId, name, payload);
+  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
+    await this.request(runId, { type: "signal", name, payload });
+  }
+
+  /** `id`: the request of another process, which is answered in the commit of the event that it causes. */
+  request(runId: string, request: RunRequest, id?: number): Promise<RunRecord> {
+    return this.#requests.perform(runId, request, id);
   }
 
   async deleteRun(runId: string): Promise<void> {
@@ -283,6 +288,11 @@ export class LocalHost implements RunHost {
 
   get driving(): number {
     return this.#runs.size;
+  }
+
+  /** Goes on with runs that are due and that nobody drives. */
+  async takeUpDue(): Promise<void> {
+    if (!this.#isParking) await this.#wakeUps.takeUpDue();
   }
 
   async recover(): Promise<{ readonly resumed: number }> {

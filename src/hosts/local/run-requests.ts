@@ -2,7 +2,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import type { ApprovalAnswer } from "../run-host.ts";
+import type { ApprovalAnswer, RunRequest } from "../run-host.ts";
 import {
   openApproval,
   recordAnswer,
@@ -34,6 +34,22 @@ export class RunRequests {
     this.#parts = parts;
   }
 
+  /** `id`: the request of another process, which is answered in the commit of the event that it causes. */
+  async perform(runId: string, request: RunRequest, id?: number): Promise<RunRecord> {
+    switch (request.type) {
+      case "resume":
+        return this.resume(runId, request.releases);
+      case "cancel": {
+        const { type: _, ...options } = request;
+        return this.cancel(runId, options, id);
+      }
+      case "answer":
+        return this.answer(runId, request.path, request.answer, id);
+      case "signal":
+        return this.signal(runId, request, id);
+    }
+  }
+
   async resume(runId: string, releases: boolean): Promise<RunRecord> {
     const { journal, clock, runs, refuseWhenParking } = this.#parts;
     const record = await findRecord(journal, runId);
@@ -48,16 +64,26 @@ export class RunRequests {
     return readRecord(journal, record.no);
   }
 
-  cancel(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
+  cancel(
+    runId: string,
+    options: { readonly by?: string; readonly reason?: string },
+    id: number | undefined,
+  ): Promise<RunRecord> {
     const { clock, runs } = this.#parts;
     return runs.with(runId, async (run) => {
       run.apply({ type: "cancelRequested", at: clock.now(), ...options });
+      run.addAnswer(id);
       await run.durable();
       return run.toRecord();
     });
   }
 
-  async answer(runId: string, path: string, { asked: seq, ...answer }: ApprovalAnswer): Promise<void> {
+  async answer(
+    runId: string,
+    path: string,
+    { asked: seq, ...answer }: ApprovalAnswer,
+    id: number | undefined,
+  ): Promise<RunRecord> {
     const { journal, clock, runs, ledger, writer, graphs } = this.#parts;
     const asked = { path, asked: seq };
     try {
@@ -66,9 +92,11 @@ export class RunRequests {
         await runs.with(runId, async ({ state }) => refuseForbiddenEdit(openApproval(state, asked)));
       const stored = await storeAnswer(answer, writer);
       await ledger.refresh();
-      await runs.with(runId, async (run) => {
+      return await runs.with(runId, async (run) => {
         recordAnswer(run, asked, { answer, stored, at: clock.now(), ledger });
+        run.addAnswer(id);
         await run.durable();
+        return run.toRecord();
       });
     } catch (error) {
       // An answer that comes after the first one has ended the run gets the same refusal as a moment before.
@@ -80,11 +108,15 @@ export class RunRequests {
     }
   }
 
-  async signal(runId: string, name: string, payload: Json): Promise<void> {
+  async signal(
+    runId: string,
+    { name, payload }: { readonly name: string; readonly payload: Json },
+    id: number | undefined,
+  ): Promise<RunRecord> {
     const { clock, runs, writer } = this.#parts;
     const stored = await toStoredValue(payload, writer);
     if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
-    await runs.with(runId, async (run) => {
+    return runs.with(runId, async (run) => {
       if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
         throw new PawlError("SIGNALS_FULL", {
           message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
@@ -92,7 +124,9 @@ export class RunRequests {
       }
       const seq = run.apply({ type: "signalReceived", at: clock.now(), name }, stored.stored);
       run.values.keep(seq, stored.value, stored.bytes);
+      run.addAnswer(id);
       await run.durable();
+      return run.toRecord();
     });
   }
 }

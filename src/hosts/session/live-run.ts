@@ -80,6 +80,7 @@ export class LiveRun implements Committer, ObservedRun {
   /** The executor that did the work, by the event with the outcome. Kept while there is an observer. */
   readonly #executors = new WeakMap<Event, string>();
   readonly #outbox: NewOutbox[] = [];
+  readonly #answers: number[] = [];
   readonly #pins: { hash: string; text: string }[] = [];
   /** Dispatched attempts whose start is not written yet: it never is where the outcome comes first. */
   readonly #starts = new Set<StartNote>();
@@ -180,6 +181,11 @@ export class LiveRun implements Committer, ObservedRun {
     this.#outbox.push(...entries);
   }
 
+  /** The event that was applied just now answers a request of another process, if it has an id. */
+  addAnswer(request: number | undefined): void {
+    if (request !== undefined) this.#answers.push(request);
+  }
+
   addPins(pins: readonly { hash: string; text: string }[]): void {
     this.#pins.push(...pins);
   }
@@ -206,6 +212,7 @@ export class LiveRun implements Committer, ObservedRun {
     if (this.#isNew) entry.create = this.#about;
     this.#isNew = false;
     if (this.#outbox.length > 0) entry.outbox = this.#outbox.splice(0);
+    if (this.#answers.length > 0) entry.answers = this.#answers.splice(0);
     if (this.#pins.length > 0) entry.pins = this.#pins.splice(0);
     return entry;
   }

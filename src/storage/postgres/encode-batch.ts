@@ -101,8 +101,9 @@ function toRest(entries: readonly Append[]): string | null {
       }));
     }),
   );
-  if (pins.length + outbox.length + violations.length === 0) return null;
-  return JSON.stringify({ pins: unique(pins), outbox, violations });
+  const answers = entries.flatMap(({ answers: all = [] }) => all).map((id) => ({ id }));
+  if (pins.length + outbox.length + violations.length + answers.length === 0) return null;
+  return JSON.stringify({ pins: unique(pins), outbox, violations, answers });
 }
 
 /** One statement cannot insert the same row twice. */

@@ -86,6 +86,15 @@ CREATE TABLE violations (
 );
 CREATE INDEX violations_by_run ON violations (run_no);
 CREATE TABLE deleted_runs (no BIGINT PRIMARY KEY, tenant_id TEXT);
+CREATE TABLE inbox (
+  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run_no BIGINT NOT NULL,
+  body TEXT NOT NULL,
+  done BIGINT NOT NULL DEFAULT 0,
+  refusal TEXT,
+  at TIMESTAMPTZ NOT NULL DEFAULT now()
+);
+CREATE INDEX inbox_open ON inbox (run_no) WHERE done = 0;
 CREATE TABLE workers (
   id TEXT COLLATE "C" PRIMARY KEY,
   seen_at TIMESTAMPTZ NOT NULL,
@@ -148,6 +157,7 @@ BEGIN
     INSERT INTO violations (run_no, seq, path, at, policy, action, decision)
       SELECT run, seq, path, at, policy, action, decision FROM json_to_recordset(p_rest -> 'violations')
         AS new (run BIGINT, seq BIGINT, path TEXT, at BIGINT, policy TEXT, action TEXT, decision TEXT);
+    UPDATE inbox SET done = 1 WHERE id IN (SELECT id FROM json_to_recordset(p_rest -> 'answers') AS new (id BIGINT));
   END IF;
 END
 $$`;

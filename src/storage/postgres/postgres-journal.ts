@@ -35,7 +35,10 @@ const CLAIM_DUE = `WITH active AS (
   ), awake AS (
     SELECT no FROM runs WHERE owner IS NULL AND parked = 1 AND wake_at IS NOT NULL AND ${sql.UNFINISHED} AND wake_at <= ?2 AND no > ?3
     ORDER BY wake_at LIMIT ?4 FOR UPDATE SKIP LOCKED
-  ), due AS (SELECT no FROM active UNION ALL SELECT no FROM awake ORDER BY no LIMIT ?4)
+  ), asked AS (
+    SELECT no FROM runs WHERE owner IS NULL AND ${sql.UNFINISHED} AND no > ?3 AND no IN (SELECT run_no FROM inbox WHERE done = 0)
+    LIMIT ?4 FOR UPDATE SKIP LOCKED
+  ), due AS (SELECT no FROM active UNION SELECT no FROM awake UNION SELECT no FROM asked ORDER BY no LIMIT ?4)
   UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM due)
   RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
 
@@ -54,6 +57,8 @@ type HeadRow = {
 
 /** A journal in a database that several processes write. */
 export interface PostgresJournal extends Journal {
+  /** The process, as the runs that it drives name it now. Null: it drives none. */
+  readonly owner: string | null;
   /** Added to the time of this machine it is that of the server, in milliseconds. */
   readonly clockOffsetMs: number;
 }
@@ -65,6 +70,9 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
   if (lease !== undefined) await writer.drive(lease);
   return {
     ...createPostgresReader(database),
+    get owner() {
+      return writer.id;
+    },
     get clockOffsetMs() {
       return writer.clockOffsetMs;
     },

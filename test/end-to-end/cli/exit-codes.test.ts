@@ -211,7 +211,7 @@ test("FILE#NAME names one workflow of a file", async () => {
 test("doctor says once which settings are accepted and not used yet", async () => {
   const cwd = application({
     ...FILES,
-    ".env": "DATABASE_URL=postgresql+asyncpg://u:secret-word@localhost/x\nSTORAGE_BUCKET=unused\n",
+    ".env": "REDIS_URL=redis://u:secret-word@localhost/0\n",
   });
   const doctor = await pawl(["doctor"], { cwd, env: { OPENAI_API_KEY: "sk-planted-word" } });
   const run = await pawl(["run", "question.yaml", ...AGENT], { cwd });
@@ -219,13 +219,13 @@ test("doctor says once which settings are accepted and not used yet", async () =
 
   expect(doctor).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining("database.url (.env DATABASE_URL) is accepted"),
+    stderr: expect.stringContaining("redis.url (.env REDIS_URL) is accepted"),
   });
   expect(doctor.stdout).toContain("model keys: of OpenAI");
   for (const line of [/ sandbox: /, / port: /]) expect(`${doctor.stdout}${doctor.stderr}`).toMatch(line);
   expect(`${doctor.stdout}${doctor.stderr}`).not.toMatch(/planted|secret-word/);
-  expect(run.stderr).not.toContain("database.url");
-  expect(config.stdout).toContain(".env DATABASE_URL");
+  expect(run.stderr).not.toContain("redis.url");
+  expect(config.stdout).toContain(".env REDIS_URL");
   expect(config.stdout).not.toContain("secret-word");
 });
 
