@@ -557,7 +557,7 @@ export const ERRORS = {
   TEMPLATE_NOT_FOUND: row("There is no such template.", "List them with `pawl init --list`.", 5),
   STORAGE_UNAVAILABLE: row(
     "The object store does not answer, or fails.",
-    "It is tried again by itself. `pawl doctor` shows whether the bucket answers.",
+    "Runs wait for it and go on by themselves; try anything else again. `pawl doctor` shows whether the bucket answers.",
     1,
   ),
   STORAGE_REFUSED: row(

@@ -148,6 +148,17 @@ test("while the bucket fails a run waits with what it has paid for, and goes on 
   expect(stderr).not.toMatch(new RegExp(`${S3_KEYS.secretAccessKey}|Signature=`));
 }, 120_000);
 
+test("`pawl run` waits for a bucket that fails for a while", async () => {
+  const cwd = application(FILES);
+  const env = environment(await server.makeBucket(), { PAWL_STORAGE__TIMEOUT_MS: "300" });
+  await pawl(["storage", "put", "notes/before.txt", "answers.yaml"], { cwd, env });
+  store.fault = () => ({ status: 503, code: "SlowDown" });
+  const running = startPawl(["run", "report", "-i", "n=1"], { cwd, env });
+  await running.said("the run stands still: STORAGE_UNAVAILABLE");
+  store.fault = undefined;
+  expect(await running.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("the run goes on") });
+}, 60_000);
+
 test("a run goes on with values that lie in the data folder after the bucket was switched on", async () => {
   const cwd = application(FILES);
   await pawl(["storage", "put", "notes/before.txt", "answers.yaml"], { cwd });

@@ -21,8 +21,8 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a run to its end, through as many owners as it takes. As the owner it throws `JOURNAL_FULL` or `JOURNAL_IO` when
- * nothing can be written any more: what is written is whole, and can be resumed.
+ * Follows a run to its end, through as many owners as it takes. As the owner it throws `JOURNAL_FULL`, `JOURNAL_IO` or, after
+ * a minute, `STORAGE_UNAVAILABLE` when nothing can be written any more: what is written is whole, and can be resumed.
  */
 export async function followRun(app: Application, options: FollowOptions, stop: AbortSignal): Promise<Followed> {
   const follower = new Follower(app, await app.host(), options);
@@ -41,6 +41,7 @@ export async function followRun(app: Application, options: FollowOptions, stop: 
 }
 
 const PAGE = 1_000;
+const STORE_PATIENCE_MS = 60_000;
 
 class Follower {
   /** Rejects when nothing can be written any more. */
@@ -52,6 +53,7 @@ class Follower {
   readonly #openApprovals = new Set<string>();
   /** The last event that was told. */
   #lastSeq = 0;
+  #stall: NodeJS.Timeout | undefined;
   #reportStall: (error: PawlError) => void = () => undefined;
   /** Resolves with the next event. */
   #news = Promise.withResolvers<void>();
@@ -79,6 +81,7 @@ class Follower {
   }
 
   leave(): void {
+    this.#endStall();
     this.#stopWatching();
   }
 
@@ -119,7 +122,8 @@ class Follower {
       this.#lastSeq = notice.seq;
     }
     this.#options.listen(notice);
-    if (notice.type === "stalled" && this.#host.role === "owner") this.#reportStall(toStallError(notice));
+    if (notice.type === "stalled" && this.#host.role === "owner") this.#receiveStall(toStallError(notice));
+    if (notice.type === "unstalled") this.#endStall();
     if (notice.type !== "event") return;
     const { event } = notice;
     if (event.type === "approvalAsked") this.#openApprovals.add(event.path);
@@ -129,6 +133,17 @@ class Follower {
     if (this.#openApprovals.size === 0) return;
     this.#question.resolve("question");
     this.#question = Promise.withResolvers();
+  }
+
+  /** A disk that fails is for a person to mend. A store on the network mostly works again by itself. */
+  #receiveStall(error: PawlError): void {
+    if (error.code !== "STORAGE_UNAVAILABLE") return this.#reportStall(error);
+    this.#stall ??= setTimeout(() => this.#reportStall(error), STORE_PATIENCE_MS);
+  }
+
+  #endStall(): void {
+    clearTimeout(this.#stall);
+    this.#stall = undefined;
   }
 
   /** A run that waits for a time is rows, not work: it is under way again with its next event. */
