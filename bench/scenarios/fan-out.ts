@@ -26,7 +26,7 @@ export async function benchFanOut(rounds: number): Promise<Comparison[]> {
     await compare({
       name: "FAN-10,000",
       floorName: "the same rows in one commit",
-      target: 5,
+      target: 4,
       rounds,
       floor: () => bench.raw.insert(10_003, 10_003),
       ours: () => timed(() => bench.run(large)),
