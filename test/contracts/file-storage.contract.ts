@@ -127,7 +127,7 @@ export function describeFileStorageContract(name: string, { open }: { open(folde
       });
       await Promise.all(work);
       expect(await storage.list("")).toEqual([]);
-    });
+    }, 60_000);
 
     test("a file and a folder cannot have the same name", async () => {
       const storage = openInNewFolder();

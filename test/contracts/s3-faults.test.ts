@@ -22,7 +22,7 @@ afterAll(async () => {
 beforeEach(async () => {
   opened += 1;
   store.fault = undefined;
-  bucket = await openBucket(store.endpoint, await server.makeBucket(`faults-${opened}`), { timeoutMs: 700 });
+  bucket = await openBucket(store.endpoint, await server.makeBucket(`faults-${opened}`), { timeoutMs: 2_000 });
   store.seen.length = 0;
 });
 
@@ -175,6 +175,26 @@ test("a value that this process has sent is not sent again, and one that was rem
   await blobs.put("value");
   expect(Buffer.from(await blobs.get(sha256)).toString()).toBe("value");
 });
+
+test("ages are told by the store's clock, whatever the clock of this process says", async () => {
+  store.fault = () => "behind";
+  const blobs = openBlobs();
+  await blobs.put("value");
+  const ages: number[] = [];
+  for await (const { modifiedAt } of blobs.list()) ages.push(Date.now() - modifiedAt);
+  expect(ages).toHaveLength(1);
+  expect(Math.abs(ages[0] ?? Number.NaN)).toBeLessThan(60_000);
+});
+
+test("what waits in line for others is not too late for that", async () => {
+  const blobs = new S3Blobs(
+    await openBucket(store.endpoint, `faults-${opened}`, { timeoutMs: 3_000 }),
+    async () => "o",
+  );
+  store.fault = () => "slow";
+  const hashes = await Promise.all(Array.from({ length: 400 }, (_, n) => blobs.put(`value ${n}`)));
+  expect(new Set(hashes).size).toBe(400);
+}, 60_000);
 
 test("a path that a key has no room for is refused", async () => {
   const long = `${"abcd/".repeat(202)}12345678`;

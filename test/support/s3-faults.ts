@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 
 export interface SeenRequest {
   readonly method: string;
@@ -18,8 +19,12 @@ export type Fault =
   /** It is done, and nobody is told. */
   | "answer lost"
   | "dribble"
+  /** It is answered after half a second. */
+  | "slow"
   /** What is listed is two hours old. */
-  | "old";
+  | "old"
+  /** The clock of the store is two hours behind the one of this process. */
+  | "behind";
 
 export interface FaultyStore {
   readonly endpoint: string;
@@ -53,18 +58,20 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
       );
       return;
     }
+    if (fault === "slow") await setTimeout(500);
     const url = new URL(incoming.url ?? "/", target);
     const passed = request(url, { method: incoming.method, headers: incoming.headers });
     passed.end(body);
     const [got] = (await once(passed, "response")) as [IncomingMessage];
     const content = await buffer(got);
     if (fault === "answer lost") return void outgoing.destroy();
-    outgoing.writeHead(got.statusCode ?? 500, got.headers);
-    if (fault !== "dribble") return void outgoing.end(fault === "old" ? toOld(content) : content);
+    const date = new Date(Date.now() - TWO_HOURS_MS).toUTCString();
+    outgoing.writeHead(got.statusCode ?? 500, fault === "behind" ? { ...got.headers, date } : got.headers);
+    if (fault !== "dribble") return void outgoing.end(fault === "old" || fault === "behind" ? toOld(content) : content);
     for (const byte of content) {
       if (outgoing.destroyed) return;
       outgoing.write(Buffer.of(byte));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await setTimeout(20);
     }
     outgoing.end();
   }

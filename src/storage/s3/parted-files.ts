@@ -23,8 +23,10 @@ import { FreshKeys, lookAgain } from "./second-looks.ts";
 const MAX_KEY_BYTES = 1_024;
 /** More additions than these are put together into the base. */
 const MAX_PARTS = 64;
-/** A claim that is older is one of a process that has died. Half of it is the most that a claim is used. */
+/** A claim that is older is one of a process that has died. */
 const CLAIM_MS = 60_000;
+/** Much less: a store may be slow to do what nobody waits for any more. */
+const CLAIM_USED_MS = 20_000;
 const CLAIM_PAUSE_MS = 100;
 const UNCLAIM_PAUSES_MS = [200, 500, 1_000, 2_000];
 /** A reader begins again where a file was put together under its hands. */
@@ -215,15 +217,14 @@ export class PartedFiles {
   async #rewriteClaimed(path: string, length: number | undefined, put: PutBase): Promise<void> {
     const before = await this.seeUnclaimed(path);
     const claim = `${partsFolderOf(path)}${before.id}/${newClaimName()}`;
-    const claimedAt = performance.now();
+    const by = performance.now() + CLAIM_USED_MS;
     try {
       await this.#bucket.put(claim, "");
       const now = await this.see(path);
       const others = now.claims.filter((other) => other.key !== claim && this.#isFresh(other));
-      const isLate = performance.now() - claimedAt > CLAIM_MS / 2;
-      if (now.base === undefined || now.id !== before.id || others.length > 0 || isLate) throw changedMeanwhile(path);
+      if (now.base === undefined || now.id !== before.id || others.length > 0) throw changedMeanwhile(path);
       refuseOtherLength(path, now, length);
-      await put(now, { metadata: toBaseMetadata(randomUUID(), now.parts), ifMatch: now.base.etag });
+      await put(now, { metadata: toBaseMetadata(randomUUID(), now.parts), ifMatch: now.base.etag, by });
       await this.removeParts([...now.parts, ...now.left]);
     } finally {
       await this.#unclaim(claim);

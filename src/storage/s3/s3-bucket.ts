@@ -4,6 +4,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { ByteRange } from "../../ports/file-storage.ts";
 import { isNotFound, toStoreFailure } from "./store-failure.ts";
+import { Turns } from "./turns.ts";
 
 export interface BucketOptions {
   readonly bucket: string;
@@ -42,6 +43,8 @@ export interface PutOptions {
   readonly ifMatch?: string;
   /** Only if nothing is there. The same holds. */
   readonly isNew?: boolean;
+  /** The time, as `performance.now()` tells it, after which it must not happen any more. */
+  readonly by?: number;
 }
 
 type Sdk = typeof import("@aws-sdk/client-s3");
@@ -50,6 +53,9 @@ const PACKAGE = "@aws-sdk/client-s3@3.1173.0";
 const MAX_TRIES = 3;
 const CONNECT_MS = 5_000;
 const CHECK_MS = 3_000;
+const AT_ONCE = 48;
+/** A look at the bucket, and what must be done by a time, wait for nobody. */
+const MAX_SOCKETS = 64;
 const PROBE = "probe";
 /** A line that is slower than 100 KB a second is taken for one that is broken. */
 const BYTES_PER_MS = 100;
@@ -65,6 +71,7 @@ export class S3Bucket {
   readonly options: BucketOptions;
   readonly #sdk: Sdk;
   readonly #client: S3Client;
+  readonly #turns = new Turns(AT_ONCE);
 
   /** Throws `PACKAGE_MISSING`. The SDK takes some time to load: this is for who has configured a bucket. */
   static async open(options: BucketOptions): Promise<S3Bucket> {
@@ -79,7 +86,14 @@ export class S3Bucket {
       region,
       forcePathStyle: true,
       maxAttempts: MAX_TRIES,
-      requestHandler: { connectionTimeout: CONNECT_MS, httpAgent: { maxSockets: 64 }, httpsAgent: { maxSockets: 64 } },
+      // What goes wrong is an error of ours. The SDK would write to the console.
+      logger: SILENT,
+      requestHandler: {
+        connectionTimeout: CONNECT_MS,
+        httpAgent: { maxSockets: MAX_SOCKETS },
+        httpsAgent: { maxSockets: MAX_SOCKETS },
+        logger: SILENT,
+      },
       // Other stores do not know the newer checksums. Values are checked by their hash when they are read.
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
@@ -103,7 +117,7 @@ export class S3Bucket {
       ...(options.ifMatch === undefined ? {} : { IfMatch: options.ifMatch }),
       ...(options.isNew === true ? { IfNoneMatch: "*" } : {}),
     });
-    await this.#within(body.byteLength, (abortSignal) => this.#client.send(command, { abortSignal }));
+    await this.#within(body.byteLength, (abortSignal) => this.#client.send(command, { abortSignal }), options.by);
   }
 
   /** Undefined: it is not there. */
@@ -190,7 +204,7 @@ export class S3Bucket {
         MultipartUpload: { Parts: parts },
         ...(options.ifMatch === undefined ? {} : { IfMatch: options.ifMatch }),
       });
-      await this.#within(before.bytes, (abortSignal) => this.#client.send(complete, { abortSignal }));
+      await this.#within(before.bytes, (abortSignal) => this.#client.send(complete, { abortSignal }), options.by);
     } catch (error) {
       const abort = new this.#sdk.AbortMultipartUploadCommand(upload);
       await this.#within(0, (abortSignal) => this.#client.send(abort, { abortSignal })).catch(() => undefined);
@@ -251,14 +265,19 @@ export class S3Bucket {
     });
   }
 
-  async #within<T>(bytes: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #within<T>(bytes: number, work: (signal: AbortSignal) => Promise<T>, by?: number): Promise<T> {
     try {
-      return await work(this.#deadline(bytes));
+      if (by === undefined) return await this.#turns.take(() => work(this.#deadline(bytes)));
+      const leftMs = Math.max(0, Math.floor(by - performance.now()));
+      return await work(AbortSignal.any([this.#deadline(bytes), AbortSignal.timeout(leftMs)]));
     } catch (error) {
       throw toStoreFailure(error, this.options);
     }
   }
 }
+
+const ignore = () => undefined;
+const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 async function loadSdk(): Promise<Sdk> {
   try {
