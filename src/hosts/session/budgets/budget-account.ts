@@ -1,4 +1,5 @@
 import { AMOUNTS } from "../../../core/amounts.ts";
+import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
 import { countedMicro } from "../../../core/interpreter/budget/paid-calls.ts";
@@ -19,13 +20,13 @@ export interface BudgetAccount {
   readonly limits: Amounts;
   readonly used: Amounts;
   /** Reserved for running attempts. */
-  readonly reserved: Map<object, Amounts>;
+  readonly reserved: ChurnMap<object, Amounts>;
 }
 
 /** A budget that runs share, on one day. */
 export class SharedAccount implements BudgetAccount {
   readonly day: string;
-  readonly reserved = new Map<object, Amounts>();
+  readonly reserved = new ChurnMap<object, Amounts>();
   budget: Budget;
   /** It limits nothing any more. */
   isRemoved = false;
@@ -84,7 +85,7 @@ export class OwnAccount implements BudgetAccount {
   readonly onExceeded = "ask";
   readonly day = "";
   readonly set: Amounts;
-  readonly reserved = new Map<object, Amounts>();
+  readonly reserved = new ChurnMap<object, Amounts>();
   readonly #state: RunState;
   #tries: number;
 

@@ -1,3 +1,4 @@
+import { ChurnSet } from "../../../core/churn-map.ts";
 import { isInFinally } from "../../../core/interpreter/attempt/admission.ts";
 import { budgetKeyOf } from "../../../core/interpreter/budget/budget-question.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -25,9 +26,9 @@ export interface GateActions {
 export class BudgetGate {
   readonly #ledger: BudgetLedger;
   readonly #actions: GateActions;
-  readonly #waiting = new Set<RunningTask>();
+  readonly #waiting = new ChurnSet<RunningTask>();
   /** Attempts with a reservation. */
-  readonly #admitted = new Set<RunningTask>();
+  readonly #admitted = new ChurnSet<RunningTask>();
   readonly #notes: BudgetNotes;
   #isLooking = false;
   #mustLookAgain = false;

@@ -1,3 +1,4 @@
+import type { ChurnSet } from "../../../core/churn-map.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { RunningTask } from "../tasks/running-task.ts";
@@ -8,12 +9,12 @@ const NOTE_EVERY_MS = 1_000;
 /** Tells those who watch a run how many of its tries wait for what others may give back of a budget, while some do. */
 export class BudgetNotes {
   readonly #clock: Clock;
-  readonly #waiting: ReadonlySet<RunningTask>;
+  readonly #waiting: ChurnSet<RunningTask>;
   /** Runs that were told of some, each with a try by which it can be told that there are none any more. */
   #told = new Map<LiveRun, RunningTask>();
   #isDue = false;
 
-  constructor(clock: Clock, waiting: ReadonlySet<RunningTask>) {
+  constructor(clock: Clock, waiting: ChurnSet<RunningTask>) {
     this.#clock = clock;
     this.#waiting = waiting;
   }
