@@ -5,6 +5,7 @@ import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../core/trust/grant.ts";
 import { CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
+import type { Drives } from "../hosts/local/local-host-options.ts";
 import type {
   AppHost,
   DataFolder,
@@ -44,9 +45,9 @@ import { OpenedParts } from "./opened-parts.ts";
 import type { Connection } from "./owner/connect.ts";
 import type { Ownership } from "./owner/open-ownership.ts";
 import type { ReconnectingHost } from "./owner/reconnecting-host.ts";
+import { DatabaseClock } from "./seat/database-clock.ts";
 import type { Seat } from "./seat/seat.ts";
 import type { SharedDatabase } from "./seat/shared-database.ts";
-import { SystemClock } from "./system-clock.ts";
 
 export interface AppOptions {
   readonly appDir: string;
@@ -73,7 +74,9 @@ class App implements OpenApplication {
   readonly appDir: string;
   readonly dataDir: string;
   readonly config: Config;
-  readonly clock = new SystemClock();
+  /** That of the database, once it is known. */
+  readonly clock = new DatabaseClock(() => this.#seat?.clock.offsetMs ?? 0);
+  #seat: Seat | undefined;
   readonly grant = EVERYTHING;
   readonly findExecutor: FindExecutor;
   readonly capacity: CapacityPools;
@@ -344,6 +347,8 @@ class App implements OpenApplication {
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
     const where = await whereToListen(this, options);
+    const { server, database } = this.config.settings;
+    if (server.role !== "all" && database.url === undefined) throw withoutOthers(server.role);
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
@@ -434,7 +439,9 @@ class App implements OpenApplication {
     if (database !== undefined) {
       const { connectToDatabase } = await import("./owner/connect.ts");
       const onDefect = (error: unknown) => this.#options.onDefect(error);
-      return connectToDatabase(async (socket) => this.#own(await database.takeSeat(socket, onDefect), socket.path));
+      return connectToDatabase(async (socket) =>
+        this.#own(await database.takeSeat(socket, this.#drives(), onDefect), socket.path),
+      );
     }
     const { connectToData } = await import("./owner/connect.ts");
     return connectToData({
@@ -450,6 +457,13 @@ class App implements OpenApplication {
         );
       },
     });
+  }
+
+  /** A command drives what it was asked for, and a server what its role says. */
+  #drives(): Drives {
+    const { server, worker } = this.config.settings;
+    const isDriver = server.role === "all" || server.role === "worker";
+    return { runs: !this.#isServer ? "own" : isDriver ? "all" : "none", concurrency: worker.concurrency };
   }
 
   async #connectToBackground(): Promise<Connection> {
@@ -486,6 +500,7 @@ class App implements OpenApplication {
 
   async #own(seat: Seat, socketPath: string): Promise<Ownership> {
     const { openOwnership } = await import("./owner/open-ownership.ts");
+    this.#seat = seat;
     await this.#refuseRefusedBucket();
     await this.#openTracing();
     const { ownership, resumed } = await openOwnership(socketPath, {
@@ -518,6 +533,13 @@ class App implements OpenApplication {
     if (resumed > 0) this.#options.tell(`Resuming ${runs} of an earlier process.`);
     return ownership;
   }
+}
+
+function withoutOthers(role: string): PawlError {
+  return new PawlError("CONFIG_INVALID", {
+    message: `The role \`${role}\` leaves work to other processes, and there are none without a database.`,
+    remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
+  });
 }
 
 function inDatabase(): PawlError {

@@ -7,6 +7,11 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 export class SystemClock implements Clock {
   readonly #timers = new Set<{ timer?: NodeJS.Timeout }>();
 
+  /** Added to the time of this machine it is this one. */
+  get offsetMs(): number {
+    return 0;
+  }
+
   now(): number {
     return Date.now();
   }
@@ -15,12 +20,12 @@ export class SystemClock implements Clock {
     const alarm: { timer?: NodeJS.Timeout } = {};
     const ring = () => {
       // A timer of Node may be a millisecond early, and cannot wait for longer than its longest.
-      if (Date.now() < atMs) return arm();
+      if (this.now() < atMs) return arm();
       this.#timers.delete(alarm);
       wake();
     };
     const arm = () => {
-      alarm.timer = setTimeout(ring, Math.min(Math.max(atMs - Date.now(), 0), MAX_DELAY_MS));
+      alarm.timer = setTimeout(ring, Math.min(Math.max(atMs - this.now(), 0), MAX_DELAY_MS));
     };
     this.#timers.add(alarm);
     arm();

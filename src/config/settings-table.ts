@@ -122,6 +122,14 @@ export const SETTINGS = {
       says: "How long a process that gives no sign of life keeps the runs that it drives. Then others go on with them.",
     },
   },
+  worker: {
+    concurrency: {
+      is: "count",
+      range: [1, 100_000],
+      default: 200,
+      says: "How many runs a process drives before it leaves those of others to other processes.",
+    },
+  },
   redis: {
     url: { is: "secret", env: ["REDIS_URL"], later: "This process wakes its own runs", says: "A Redis server." },
   },
@@ -176,6 +184,13 @@ export const SETTINGS = {
       says: "What texts may reach that come without a key, or with `api_key`: `terminals,variables:API_*`, `everything`.",
     },
     cors_origins: { is: "origins", default: [], says: "Pages of these origins may use it: `https://app.example`." },
+    role: {
+      is: ["all", "api", "worker", "scheduler"],
+      default: "all",
+      says:
+        "What this process does of what several share by a database. `api`: it takes requests. `worker`: it drives runs. `scheduler`: it " +
+        "fires schedules, sends webhooks and deletes old runs. Each takes requests too.",
+    },
     max_in_flight: { is: "count", default: 1_000, says: "Requests that may wait for their run at once." },
     stop_grace_ms: {
       is: "milliseconds",

@@ -49,6 +49,8 @@ export interface Journal {
     readonly now: number;
     readonly afterRun: RunNo;
     readonly limit: number;
+    /** Of these only. Absent: of all. */
+    readonly only?: readonly RunNo[] | undefined;
   }): Promise<readonly ClaimedRun[]>;
   /** From now on this process drives the run, if it does not yet. Undefined: another one does, or there is no such run. */
   claim(run: RunNo): Promise<ClaimedRun | undefined>;

@@ -42,6 +42,7 @@ export async function openOwnership(
     journal,
     clock,
     previousSeenAt: seat.previousSeenAt,
+    drives: seat.drives,
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     findAll: (text, pattern) => regexes.findAll(text, pattern),
@@ -61,7 +62,8 @@ export async function openOwnership(
 /** Where there are other processes, each takes requests to the runs of all. */
 function shareHost(local: LocalHost, { inbox, journal }: Seat, { host }: OwnershipParts): RunHost {
   const { secrets, onDefect } = host;
-  return inbox === undefined ? local : new SharedHost({ local, journal, inbox, secrets, onDefect });
+  const drives = host.drives?.runs !== "none";
+  return inbox === undefined ? local : new SharedHost({ local, journal, inbox, drives, secrets, onDefect });
 }
 
 /** Runs that other processes have left or handed over are taken up here. */

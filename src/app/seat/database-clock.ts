@@ -10,6 +10,10 @@ export class DatabaseClock extends SystemClock {
     this.#offsetMs = offsetMs;
   }
 
+  override get offsetMs(): number {
+    return this.#offsetMs();
+  }
+
   override now(): number {
     return super.now() + this.#offsetMs();
   }

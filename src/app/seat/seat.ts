@@ -1,4 +1,5 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import type { Journal } from "../../ports/journal.ts";
@@ -7,7 +8,9 @@ import type { Log } from "../../ports/log.ts";
 /** What a process that drives runs writes in: the data directory that it owns, or a database that it shares. */
 export interface Seat {
   readonly journal: Journal;
-  readonly clock: Clock & { stop(): void };
+  readonly clock: Clock & { readonly offsetMs: number; stop(): void };
+  /** Which runs this process drives. Undefined: all. */
+  readonly drives: Drives | undefined;
   readonly storage: StorageWatch;
   /** What an earlier process had acknowledged and is gone. */
   readonly loss: string | undefined;

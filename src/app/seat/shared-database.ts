@@ -1,5 +1,6 @@
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Conversations } from "../../ports/conversations.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { readDatabaseUrl } from "../../storage/postgres/database-address.ts";
@@ -45,11 +46,12 @@ export class SharedDatabase {
     (): Promise<OpenServiceRecords & { readonly conversations: Conversations }> => openRecordsOn(this.#database),
   );
 
-  /** From now on this process drives runs. `failed`: its sign of life could not be given. */
-  async takeSeat(socket: SocketPath, failed: (error: unknown) => void): Promise<Seat> {
+  /** From now on this process takes requests, and drives runs if it is to. `failed`: its sign of life could not be given. */
+  async takeSeat(socket: SocketPath, drives: Drives, failed: (error: unknown) => void): Promise<Seat> {
     let lost: () => void = () => undefined;
     const lease = { leaseMs: this.#leaseMs, lost: () => lost(), failed };
-    const journal = await openPostgresJournal({ database: this.#database, lease });
+    const database = this.#database;
+    const journal = await openPostgresJournal(drives.runs === "none" ? { database } : { database, lease });
     const watch = new DatabaseWatch(journal, this.#database);
     return {
       journal: watch.journal,
@@ -57,7 +59,8 @@ export class SharedDatabase {
       storage: watch,
       loss: undefined,
       previousSeenAt: undefined,
-      lookEveryMs: LOOK_EVERY_MS,
+      drives,
+      lookEveryMs: drives.runs === "none" ? undefined : LOOK_EVERY_MS,
       inbox: createPostgresInbox(this.#database, { owner: () => journal.owner, signals: this.#signals }),
       whenLost(listen) {
         lost = listen;

@@ -26,6 +26,7 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
   return {
     journal: guarded.journal,
     clock: new SystemClock(),
+    drives: undefined,
     storage: new FileWatch(dataDir, guarded),
     loss: await guarded.findLoss(),
     previousSeenAt: lock.previousSeenAt,

@@ -172,13 +172,14 @@ class Server implements HttpService {
   async begin(listener: HttpListener): Promise<void> {
     this.#listener = listener;
     await this.#earlyServers.update(this.#parts.library.list());
-    await this.#scheduler.start(this.#parts.library.list());
+    if (this.#firesTriggers) await this.#scheduler.start(this.#parts.library.list());
     // Definitions that an older version has saved are armed first.
     await this.#armed();
+    await this.#watch.start();
+    if (!this.#firesTriggers) return;
     const ticking = setInterval(() => void this.#scheduler.tick().catch(this.#parts.onDefect), TICK_MS);
     ticking.unref();
     this.#stopTicking = () => clearInterval(ticking);
-    await this.#watch.start();
     this.#dispatcher.start();
     this.#stopRetention = startRetention(this.#parts.app, this.#log);
   }
@@ -202,6 +203,12 @@ class Server implements HttpService {
     for (const stop of this.#observing) stop();
   }
 
+  /** Any number of processes may: each slot is fired once, and each delivery is one process's at a time. */
+  get #firesTriggers(): boolean {
+    const { role } = this.#parts.app.config.settings.server;
+    return role === "all" || role === "scheduler";
+  }
+
   async #armed(tenantId?: string): Promise<TriggerTable> {
     const table = await this.#tables.find(tenantId);
     if (tenantId !== undefined || table === this.#table) return table;
@@ -219,7 +226,7 @@ class Server implements HttpService {
     try {
       await this.#earlyServers.update(this.#parts.library.list());
       await this.#armed();
-      await this.#scheduler.update(this.#parts.library.list());
+      if (this.#firesTriggers) await this.#scheduler.update(this.#parts.library.list());
       this.#log.write("info", "The definitions have been read again. Runs that are under way keep theirs.");
     } catch (error) {
       this.#parts.onDefect(error);

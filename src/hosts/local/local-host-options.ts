@@ -10,6 +10,14 @@ import type { WantedObserver } from "../session/live-run.ts";
 import type { ResolveCall } from "../session/steps/step-parts.ts";
 import type { PieceMask } from "../session/tasks/live-text.ts";
 
+/** Which runs a process drives, of those that several processes share. */
+export interface Drives {
+  /** `none`: what it starts is driven by others. `own`: only what was asked of this process. */
+  readonly runs: "all" | "own" | "none";
+  /** It takes up no more runs of others while it drives so many. */
+  readonly concurrency: number;
+}
+
 /** Given to the host by the process that it is in. */
 export interface LocalHostOptions {
   readonly journal: Journal;
@@ -18,6 +26,8 @@ export interface LocalHostOptions {
   readonly clock: Clock;
   /** The last sign of life of the process that drove the runs before. Absent: it is taken to have died a moment ago. */
   readonly previousSeenAt?: number | undefined;
+  /** Absent: it drives every run that is due. */
+  readonly drives?: Drives | undefined;
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
   /** Masks the secrets in everything that is stored or shown. */

@@ -48,6 +48,8 @@ export class LocalHost implements RunHost {
   readonly #watchers: RunWatchers;
   readonly #settled = new SettledRuns();
   readonly #reruns = new RerunGuard();
+  /** The runs that were asked of this process, where it drives no others. */
+  readonly #asked = new Set<RunNo>();
   readonly #released: RunNo[] = [];
   #releasing: Promise<void> = Promise.resolve();
   #isParking = false;
@@ -91,6 +93,8 @@ export class LocalHost implements RunHost {
         this.#tasks.forget(run);
         ledger.leave(run);
         secrets.forget(run.no);
+        // Others that wait for room are taken up at once.
+        if (this.#wakeUps.isFull) void this.takeUpDue().catch((error: unknown) => this.#wakeUps.retryLater(error));
       },
       parked: () => void this.#wakeUps.setAlarm().catch((error: unknown) => this.#wakeUps.retryLater(error)),
     });
@@ -130,7 +134,10 @@ export class LocalHost implements RunHost {
       failed: onDefect,
     });
     const load = this.#runs.load.bind(this.#runs);
-    this.#wakeUps = new WakeUps({ journal, clock, load, recover: () => this.recover(), onDefect });
+    const { runs: driven, concurrency } = options.drives ?? { runs: "all", concurrency: Number.POSITIVE_INFINITY };
+    const room = () => (driven === "none" ? 0 : concurrency - this.#runs.size);
+    const only = () => (driven === "own" ? [...this.#asked] : undefined);
+    this.#wakeUps = new WakeUps({ journal, clock, load, room, only, recover: () => this.recover(), onDefect });
   }
 
   // --- The life of a run ---
@@ -180,6 +187,7 @@ export class LocalHost implements RunHost {
     const bound = await ledger.bind({ runId, workflow: graph.graph.name, tenantId });
     const about = toNewRun(start, { runId, at, pinned });
     const row = { status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0 } as const;
+    if (this.#options.drives?.runs === "own") this.#asked.add(no);
     const run = this.#runs.add({ no, about, isNew: true, state: newRunState(graph), options, row, reusable });
     run.addPins(pinned.pins);
     const storedInput = input.value as JsonObject;
@@ -192,6 +200,7 @@ export class LocalHost implements RunHost {
 
   /** Performs what the core has decided, after the commit of the event that caused it. */
   #perform(run: LiveRun, command: Command): void {
+    if (this.#options.drives?.runs === "none") return;
     if (this.#isParking && command.type !== "finishRun") {
       if (command.type === "startTask") this.#tasks.giveBack(run, command);
       return;
@@ -220,6 +229,7 @@ export class LocalHost implements RunHost {
   #afterCommit(run: LiveRun): void {
     const { ledger } = this.#parts;
     const { state } = run;
+    if (this.#options.drives?.runs === "none") return this.#runs.unload(run);
     if (!this.#settled.isEmpty && isSettled(run)) this.#settled.resolve(run.runId);
     if (state.phase !== "finished") {
       ledger.note(run);

@@ -9,6 +9,10 @@ interface WakeUpsParts {
   readonly journal: Journal;
   readonly clock: Clock;
   load(record: RunRecord): Promise<unknown>;
+  /** How many more runs this process takes up. */
+  room(): number;
+  /** The runs that it takes up. Undefined: all. */
+  only(): readonly RunNo[] | undefined;
   recover(): Promise<unknown>;
   onDefect(error: unknown): void;
 }
@@ -22,22 +26,31 @@ export class WakeUps {
   #stopRetry: (() => void) | undefined;
   #settingAlarm: Promise<void> | undefined;
   #isStopped = false;
+  #isFull = false;
 
   constructor(parts: WakeUpsParts) {
     this.#parts = parts;
   }
 
-  /** Loads every run that is due and that nobody drives, in slices. Returns how many. */
+  /** The last look ended because there was no room for more. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Loads runs that are due and that nobody drives, in slices, as long as there is room. Returns how many. */
   async takeUpDue(): Promise<number> {
-    const { journal, clock } = this.#parts;
+    const { journal, clock, room, only } = this.#parts;
     let resumed = 0;
     for (let afterRun = 0; ; ) {
-      const slice = await journal.claimDue({ now: clock.now(), afterRun, limit: SLICE });
+      const limit = Math.min(SLICE, room());
+      this.#isFull = limit <= 0;
+      if (this.#isFull) return resumed;
+      const slice = await journal.claimDue({ now: clock.now(), afterRun, limit, only: only() });
       for (const record of slice) {
         if (await this.#takeUp(record)) resumed += 1;
         afterRun = Math.max(afterRun, record.no);
       }
-      if (slice.length < SLICE) return resumed;
+      if (slice.length < limit) return resumed;
     }
   }
 

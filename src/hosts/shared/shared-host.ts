@@ -14,6 +14,8 @@ export interface SharedHostParts {
   readonly local: LocalDriver;
   readonly journal: Journal;
   readonly inbox: Inbox;
+  /** False: what it starts is driven by others. */
+  readonly drives: boolean;
   readonly secrets: Pick<RunSecrets, "seal" | "open">;
   onDefect(error: unknown): void;
 }
@@ -56,8 +58,12 @@ export class SharedHost implements RunHost {
     return this.#parts.local.recover();
   }
 
-  startRun(start: RunStart): Promise<RunRecord> {
-    return this.#parts.local.startRun(start);
+  async startRun(start: RunStart): Promise<RunRecord> {
+    const { local, inbox, drives, onDefect } = this.#parts;
+    const record = await local.startRun(start);
+    // They would find it by themselves, a moment later.
+    if (!drives) inbox.tell().catch(onDefect);
+    return record;
   }
 
   resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
@@ -108,8 +114,10 @@ export class SharedHost implements RunHost {
   async park(force: AbortSignal, hold?: string): Promise<void> {
     this.#isClosed = true;
     this.#stopWatching();
-    await this.#parts.local.park(force, hold);
+    const { local, inbox, onDefect } = this.#parts;
+    await local.park(force, hold);
     await this.#looking;
+    await inbox.tell().catch(onDefect);
   }
 
   // --- Requests to other processes ---

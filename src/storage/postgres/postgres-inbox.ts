@@ -49,6 +49,7 @@ export function createPostgresInbox(
       await database.run(SWEEP);
     },
 
+    tell: () => signals.tell(),
     watch: (changed) => signals.watch(changed),
   };
 }

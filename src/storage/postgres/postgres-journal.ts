@@ -30,16 +30,18 @@ const CLAIM = `UPDATE runs SET owner = ?1, epoch = epoch + 1
   RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
 
 const CLAIM_DUE = `WITH active AS (
-    SELECT no FROM runs WHERE owner IS NULL AND parked = 0 AND ${sql.UNFINISHED} AND no > ?3
+    SELECT no FROM runs WHERE owner IS NULL AND parked = 0 AND ${sql.UNFINISHED} AND no > ?3 AND (?5::bigint[] IS NULL OR no = ANY(?5::bigint[]))
     ORDER BY no LIMIT ?4 FOR UPDATE SKIP LOCKED
   ), awake AS (
     SELECT no FROM runs WHERE owner IS NULL AND parked = 1 AND wake_at IS NOT NULL AND ${sql.UNFINISHED} AND wake_at <= ?2 AND no > ?3
+      AND (?5::bigint[] IS NULL OR no = ANY(?5::bigint[]))
     ORDER BY wake_at LIMIT ?4 FOR UPDATE SKIP LOCKED
   ), asked AS (
     SELECT no FROM runs WHERE owner IS NULL AND ${sql.UNFINISHED} AND no > ?3 AND no IN (SELECT run_no FROM inbox WHERE done = 0)
+      AND (?5::bigint[] IS NULL OR no = ANY(?5::bigint[]))
     LIMIT ?4 FOR UPDATE SKIP LOCKED
   ), due AS (SELECT no FROM active UNION SELECT no FROM awake UNION SELECT no FROM asked ORDER BY no LIMIT ?4)
-  UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM due)
+  UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM due) AND owner IS NULL
   RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
 
 const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
@@ -173,6 +175,8 @@ class PostgresWriter implements BatchOwner {
       return made;
     });
     for (const [index, entry] of entries.entries()) if (results[index]?.ok === true) this.#note(entry);
+    // Perhaps all runs are lost, and not this one alone: the lease knows.
+    if (results.some((result) => !result.ok && result.reason === "fenced")) void this.#lease?.beat();
     return results;
   }
 
@@ -217,16 +221,11 @@ class PostgresWriter implements BatchOwner {
     return row === undefined ? undefined : this.#toClaimed(row);
   }
 
-  async claimDue(due: {
-    readonly now: number;
-    readonly afterRun: RunNo;
-    readonly limit: number;
-  }): Promise<readonly ClaimedRun[]> {
+  async claimDue({ now, afterRun, limit, only }: Parameters<Journal["claimDue"]>[0]): Promise<readonly ClaimedRun[]> {
     const owner = this.id;
     if (owner === null) return [];
-    // The server remembers who was lost until somebody looks.
-    if (due.afterRun === 0) await this.#lease?.beat();
-    const rows = await this.#database.all<ClaimedRow>(CLAIM_DUE, owner, due.now, due.afterRun, due.limit);
+    const chosen = only === undefined ? null : `{${only.join(",")}}`;
+    const rows = await this.#database.all<ClaimedRow>(CLAIM_DUE, owner, now, afterRun, limit, chosen);
     return rows.map((row) => this.#toClaimed(row)).sort((a, b) => a.no - b.no);
   }
 

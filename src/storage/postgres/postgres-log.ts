@@ -24,14 +24,20 @@ type RunRow = { readonly no: number; readonly tenantId: string | null } & Partia
 const COMMITS = 64;
 
 /**
- * A number is given to a transaction when it begins to write, and others end before it. Below the oldest one that has not ended
- * nothing can come in any more: only what lies there has an order that stays.
+ * A transaction has its number before it writes, and others may end before it. Below the oldest one of this database that has not
+ * ended nothing can come in any more. Asked for in a statement of its own: what has ended by then, the next one sees. (The
+ * server's own `pg_snapshot_xmin` would wait for the transactions of all its databases.)
  */
-const IS_SETTLED = "tx < pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+const SELECT_BOUND = `WITH now AS (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next),
+  open AS (
+    SELECT ((next >> 32) << 32) + backend_xid::text::bigint AS xid FROM now, pg_stat_activity
+    WHERE datname = current_database() AND backend_xid IS NOT NULL
+  )
+  SELECT least(next, (SELECT min(CASE WHEN xid > next THEN xid - (1::bigint << 32) ELSE xid END) FROM open)) AS bound FROM now`;
 
 const COLUMNS = 'SELECT tx AS "commit", at, entries FROM commits';
-const SELECT_COMMITS = `${COLUMNS} WHERE tx >= ? AND ${IS_SETTLED} ORDER BY tx LIMIT ?`;
-const SELECT_NEWEST = `${COLUMNS} WHERE ${IS_SETTLED} AND entries <> '[]' ORDER BY tx DESC LIMIT 1`;
+const SELECT_COMMITS = `${COLUMNS} WHERE tx >= ? AND tx < ? ORDER BY tx LIMIT ?`;
+const SELECT_NEWEST = `${COLUMNS} WHERE tx < ? AND entries <> '[]' ORDER BY tx DESC LIMIT 1`;
 
 const SELECT_PARTS = `SELECT id, type, path, attempt, at, cost_micro, body FROM events
   JOIN unnest(?::bigint[], ?::bigint[]) AS part (first, last) ON events.id >= part.first AND events.id <= part.last`;
@@ -52,8 +58,8 @@ export class PostgresLog {
   async find(commit?: number): Promise<LogPosition | undefined> {
     const row =
       commit === undefined
-        ? await this.#database.get<CommitRow>(SELECT_NEWEST)
-        : (await this.#database.all<CommitRow>(SELECT_COMMITS, commit, 1))[0];
+        ? await this.#database.get<CommitRow>(SELECT_NEWEST, await this.#findBound())
+        : (await this.#database.all<CommitRow>(SELECT_COMMITS, commit, await this.#findBound(), 1))[0];
     if (row === undefined || (commit !== undefined && row.commit !== commit)) return undefined;
     return { commit: row.commit, at: row.at, index: toParts(row).reduce((sum, { count }) => sum + count, 0) };
   }
@@ -91,8 +97,9 @@ export class PostgresLog {
     const parts: Part[] = [];
     let end = after;
     let left = limit;
+    const bound = await this.#findBound();
     for (let commit = after.commit; left > 0; ) {
-      const rows = await this.#database.all<CommitRow>(SELECT_COMMITS, commit, COMMITS);
+      const rows = await this.#database.all<CommitRow>(SELECT_COMMITS, commit, bound, COMMITS);
       for (const row of rows) {
         let index = 0;
         for (const { run, afterSeq, count } of toParts(row)) {
@@ -112,6 +119,10 @@ export class PostgresLog {
       commit = last.commit + 1;
     }
     return { parts, end };
+  }
+
+  async #findBound(): Promise<number> {
+    return (await this.#database.get<{ readonly bound: number }>(SELECT_BOUND))?.bound ?? 0;
   }
 
   async #findRuns(parts: readonly Part[]): Promise<ReadonlyMap<RunNo, RunRow>> {

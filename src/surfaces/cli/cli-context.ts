@@ -29,6 +29,9 @@ export interface CommonOptions {
   readonly data?: string;
   /** Only of commands that may own terminals. */
   readonly web?: true;
+  /** Only of servers: what this process does of what several share, and how many runs it drives. */
+  readonly role?: string;
+  readonly concurrency?: string;
   /** The server that does the command. Absent: PAWL_URL, or this machine. */
   readonly url?: string;
   readonly apiKey?: string;

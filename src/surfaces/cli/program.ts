@@ -54,7 +54,7 @@ type AddVerbs = (program: Command, parts: VerbParts) => Promise<void>;
 const BY_HAND: readonly { readonly words: readonly string[]; readonly add: AddVerbs }[] = [
   { words: ["init"], add: async (program, { exitWith }) => (await authoring()).addInit(program, exitWith) },
   {
-    words: ["run", "plan", "step", "serve", "own"],
+    words: ["run", "plan", "step", "serve", "worker", "own"],
     add: async (program, { perform }) => (await import("./verbs/add-run.ts")).addRun(program, perform),
   },
   {

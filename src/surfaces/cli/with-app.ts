@@ -41,10 +41,12 @@ export function toOpenOptions(options: CommonOptions, voice: Voice): Parameters<
   };
 }
 
-function toFlags({ data, web, lenient }: CommonOptions): Parameters<OpenApp>[0]["flags"] {
+function toFlags({ data, web, lenient, role, concurrency }: CommonOptions): Parameters<OpenApp>[0]["flags"] {
   return {
     ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "--data" } }),
     ...(lenient === undefined ? {} : { "definitions.lenient": { value: "true", flag: "--lenient" } }),
+    ...(role === undefined ? {} : { "server.role": { value: role, flag: "--role" } }),
+    ...(concurrency === undefined ? {} : { "worker.concurrency": { value: concurrency, flag: "--concurrency" } }),
     ...(web === undefined ? {} : { "terminal.web_enabled": { value: "true", flag: "--web" } }),
   };
 }

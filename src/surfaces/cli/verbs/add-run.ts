@@ -7,7 +7,7 @@ import { collect, withCommon } from "./common-options.ts";
 import { toAmount, toPort, toPriority, toWhole } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
 
-/** Verbs that start work: `run`, `plan`, `step`, `serve`. */
+/** Verbs that start work: `run`, `plan`, `step`, `serve`, `worker`. */
 export function addRun(program: Command, perform: Perform): void {
   withCommon(program.command("run").description("start a workflow and follow it to its end"))
     .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
@@ -45,11 +45,21 @@ export function addRun(program: Command, perform: Perform): void {
   withCommon(program.command("serve").description("take HTTP requests, and start what triggers say"))
     .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
     .option("--port <n>", "0 picks a free one", toPort)
+    .option("--role <name>", "with a database: all, api, worker or scheduler (server.role)")
+    .option("--concurrency <n>", "how many runs it drives (worker.concurrency)")
     .option("--web", "let people watch terminals in a browser (terminal.web_enabled)")
     .action(async (options: ServeOptions) => {
       await perform(options, async (app, voice) =>
         (await import("../commands/serve.ts")).serve({ app, voice }, options),
       );
+    });
+  withCommon(program.command("worker").description("drive runs of a database that several processes share"))
+    .option("--concurrency <n>", "how many runs it drives (worker.concurrency)")
+    .option("--host <address>", "where it tells of its health: 127.0.0.1, localhost or ::1")
+    .option("--port <n>", "0, the default, picks a free one", toPort)
+    .action(async (options: ServeOptions) => {
+      const worker = { ...options, role: "worker", port: options.port ?? 0 };
+      await perform(worker, async (app, voice) => (await import("../commands/serve.ts")).serve({ app, voice }, worker));
     });
   withCommon(program.command("own", { hidden: true })).action(async (options: CommonOptions) => {
     await perform(options, async (app) => (await import("../commands/own.ts")).own(app));
