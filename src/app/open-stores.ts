@@ -28,9 +28,17 @@ interface OpenBucket {
   collect(onlyLooks: boolean): Promise<{ readonly count: number; readonly bytes: number }>;
 }
 
-/** Throws `CONFIG_INVALID`, `PACKAGE_MISSING`. Whether a bucket answers is found out when it is used. */
-export async function openStores(dataDir: string, settings: Settings["storage"]): Promise<Stores> {
-  return settings.backend === "s3" ? openInBucket(dataDir, settings) : openInFolder(dataDir);
+/**
+ * `database`: what refers to the blobs, where that is not in the data folder. Throws `CONFIG_INVALID`, `PACKAGE_MISSING`.
+ * Whether a bucket answers is found out when it is used.
+ */
+export async function openStores(
+  dataDir: string,
+  settings: Settings["storage"],
+  database?: Promise<{ dataId(): Promise<string> }>,
+): Promise<Stores> {
+  if (settings.backend !== "s3") return openInFolder(dataDir);
+  return openInBucket(dataDir, settings, async () => (await database)?.dataId() ?? readDataId(dataDir));
 }
 
 /** The files of a folder on this machine. `incoming`: where unfinished writes lie. */
@@ -49,7 +57,11 @@ async function openFileBlobs(dataDir: string): Promise<Blobs> {
   return new FileBlobs(join(dataDir, "blobs"));
 }
 
-async function openInBucket(dataDir: string, settings: Settings["storage"]): Promise<Stores> {
+async function openInBucket(
+  dataDir: string,
+  settings: Settings["storage"],
+  dataId: () => Promise<string>,
+): Promise<Stores> {
   const options = toBucketOptions(settings);
   const [{ S3Bucket }, { S3Blobs }, { S3FileStorage }] = await Promise.all([
     import("../storage/s3/s3-bucket.ts"),
@@ -57,7 +69,7 @@ async function openInBucket(dataDir: string, settings: Settings["storage"]): Pro
     import("../storage/s3/s3-file-storage.ts"),
   ]);
   const bucket = await S3Bucket.open(options);
-  const blobs = new S3Blobs(bucket, () => readDataId(dataDir));
+  const blobs = new S3Blobs(bucket, dataId);
   const files = new S3FileStorage(bucket);
   const folder = options.prefix === "" ? "" : ` (${options.prefix})`;
   const hasOlder = existsSync(join(dataDir, "blobs"));

@@ -71,7 +71,7 @@ export class OpenedParts {
     return this.thread;
   }
 
-  readonly stores = once(() => openStores(this.#dataDir, this.#options.storage));
+  readonly stores = once(() => openStores(this.#dataDir, this.#options.storage, this.#options.database()));
 
   async blobs(): Promise<Blobs> {
     return (await this.stores()).blobs;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
@@ -45,6 +46,13 @@ export class SharedDatabase {
   readonly records = once(
     (): Promise<OpenServiceRecords & { readonly conversations: Conversations }> => openRecordsOn(this.#database),
   );
+
+  /** Names the data of this database, the same in every process that uses it. */
+  readonly dataId = once(async (): Promise<string> => {
+    const text = "SELECT system_identifier || ' ' || current_database() AS id FROM pg_control_system()";
+    const found = await this.#database.get<{ readonly id: string }>(text);
+    return `database-${hash("sha256", found?.id ?? "").slice(0, 32)}`;
+  });
 
   /** From now on this process takes requests, and drives runs if it is to. `failed`: its sign of life could not be given. */
   async takeSeat(socket: SocketPath, drives: Drives, failed: (error: unknown) => void): Promise<Seat> {
