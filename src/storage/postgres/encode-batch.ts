@@ -13,7 +13,9 @@ export interface BatchOwner {
 
 /** The parameters of `pawl_append_1`: rows as JSON, which the server reads faster than this process could write arrays. */
 export function encodeBatch(entries: readonly Append[], token: string | null, owner: BatchOwner): readonly SqlValue[] {
-  const created = entries.flatMap((entry) => (entry.create === undefined ? [] : [toCreated(entry, entry.create)]));
+  const created = entries.flatMap((entry) =>
+    entry.create === undefined ? [] : [toCreated(entry, entry.create, owner)],
+  );
   const runs = entries.filter(({ create }) => create === undefined).map((entry) => toPatched(entry, owner));
   const events = entries.flatMap(toEvents);
   const rest = toRest(entries);
@@ -31,7 +33,9 @@ function toList(rows: readonly object[]): string | null {
   return rows.length === 0 ? null : JSON.stringify(rows);
 }
 
-function toCreated({ run, events, patch = {} }: Append, create: NewRun): object {
+function toCreated({ run, events, patch = {} }: Append, create: NewRun, owner: BatchOwner): object {
+  // It waits in line until somebody takes it up.
+  const waiting = owner.id === null && patch.status === "running" ? { status: "queued" as const } : {};
   return {
     no: run,
     id: toText(create.id),
@@ -43,7 +47,15 @@ function toCreated({ run, events, patch = {} }: Append, create: NewRun): object 
     tenant: toText(create.tenantId),
     callback: toText(create.callbackUrl),
     created: create.createdAt,
-    ...toColumns({ status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0, ...patch }),
+    ...toColumns({
+      status: "queued",
+      parked: false,
+      costMicro: 0,
+      uncertainMicro: 0,
+      openApprovals: 0,
+      ...patch,
+      ...waiting,
+    }),
     last: events.length,
   };
 }

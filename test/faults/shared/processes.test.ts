@@ -29,7 +29,7 @@ steps: {}
 `;
 
 /** Two servers over one database, whose processes count as dead after two seconds. */
-async function startTwo(): Promise<readonly [RunningServer, RunningServer]> {
+async function startTwo(...roles: readonly string[]): Promise<readonly [RunningServer, RunningServer]> {
   const cwd = application({ "workflows/chain.yaml": CHAIN, "workflows/ask.yaml": ASK, "script.yaml": SCRIPT });
   const env = {
     DATABASE_URL: await newTestDatabase(),
@@ -37,7 +37,8 @@ async function startTwo(): Promise<readonly [RunningServer, RunningServer]> {
     PAWL_DATABASE__LEASE_MS: "2000",
     PAWL_AGENT__PROVIDER: "simulated:script.yaml",
   };
-  return Promise.all([startServer([], { cwd, env }), startServer([], { cwd, env })]);
+  const [one = "all", other = "all"] = roles;
+  return Promise.all([startServer(["--role", one], { cwd, env }), startServer(["--role", other], { cwd, env })]);
 }
 
 async function ask<T>(server: RunningServer, path: string, body?: object): Promise<T> {
@@ -86,6 +87,22 @@ test("every process shows, answers and cancels the runs of all", async () => {
   await ask(other, `/runs/${running}/cancel`, {});
   await expect.poll(() => statusOf(one, running)).toBe("cancelled");
   await expect(ask(other, `/runs/${running}/cancel`, {})).rejects.toThrow("RUN_FINISHED");
+});
+
+test("a process that only takes requests has its runs driven by a worker, also what comes while there is none", async () => {
+  const [api, worker] = await startTwo("api", "worker");
+  const asking = await start(api, "ask");
+  await expect.poll(() => statusOf(api, asking)).toBe("awaiting_approval");
+  await ask(api, `/approvals/${encodeURIComponent(`${asking}:gate`)}/approve`, {});
+  await expect.poll(() => statusOf(api, asking)).toBe("completed");
+  const chain = await start(api, "chain");
+  await expect.poll(async () => (await doneSteps(api, chain))["s1"]).toBe(1);
+  await ask(api, `/runs/${chain}/cancel`, {});
+  await expect.poll(() => statusOf(api, chain)).toBe("cancelled");
+  await worker.kill("SIGTERM");
+  await worker.ended;
+  const waiting = await start(api, "ask");
+  expect(await statusOf(api, waiting)).toBe("queued");
 });
 
 test("when a process is killed another one goes on with its runs, and no step is recorded twice", async () => {

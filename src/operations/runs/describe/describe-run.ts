@@ -87,7 +87,8 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
-    status: runStatus(state),
+    // A run that nobody has taken up has only begun.
+    status: record.status === "queued" && state.seq === 1 ? "queued" : runStatus(state),
     total_cost_usd: toUsd(budget.spentMicro),
     cost_usd_at_most: toUsdAtMost(budget.spentMicro, computeUncertain(budget)),
     ...(budget.unpriced ? { unpriced: true } : {}),
