@@ -11,6 +11,7 @@ import { benchSequence } from "./scenarios/sequence.ts";
 import { benchLoad } from "./service/load.ts";
 import { benchSubmissions } from "./service/submissions.ts";
 import { benchBucket } from "./storage/bucket.ts";
+import { benchPostgres } from "./storage/postgres.ts";
 import type { Comparison } from "./support/compare.ts";
 import { benchTerminal } from "./terminal/output.ts";
 
@@ -25,6 +26,7 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   "code-calls": benchCodeCalls,
   "agents-tools": benchAgentTools,
   agents: benchWholeAgents,
+  postgres: benchPostgres,
   bucket: benchBucket,
   submissions: benchSubmissions,
   load: benchLoad,

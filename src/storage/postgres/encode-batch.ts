@@ -20,7 +20,15 @@ export function encodeBatch(entries: readonly Append[], token: string | null, ow
   const events = entries.flatMap(toEvents);
   const rest = toRest(entries);
   const at = entries.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
-  return [token, at, toLog(entries), owner.id, toList(created), toList(runs), toList(events), rest];
+  const [entry] = entries;
+  const isAlone = entries.length === 1 && entry?.create === undefined && entry?.patch === undefined;
+  const alone = isAlone && entry !== undefined ? toPlaces(entry, owner) : [null, null, null, null];
+  const patched = isAlone ? null : toList(runs);
+  return [token, at, toLog(entries), owner.id, toList(created), ...alone, patched, toList(events), rest];
+}
+
+function toPlaces({ run, afterSeq, events }: Append, owner: BatchOwner): readonly SqlValue[] {
+  return [run, owner.epochOf(run), afterSeq, afterSeq + events.length];
 }
 
 /** The parts of a commit, as readers of the order of all runs want them: run, last number before, how many events. */

@@ -57,7 +57,7 @@ CREATE TABLE events (
 );
 CREATE TABLE commits (
   tx BIGINT PRIMARY KEY,
-  token TEXT COLLATE "C" CONSTRAINT commits_token UNIQUE,
+  token TEXT COLLATE "C",
   at BIGINT NOT NULL,
   entries TEXT NOT NULL,
   refusals TEXT
@@ -102,14 +102,38 @@ CREATE TABLE workers (
 );
 `;
 
+/** Its planner is kept from reading the whole table, since it is first asked when that is empty. */
+const PATCH_RUNS = `
+CREATE FUNCTION pawl_patch_runs_1(p_runs JSON)
+RETURNS BIGINT LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  written BIGINT;
+BEGIN
+  UPDATE runs SET last_seq = new.last, cost_micro = coalesce(new.cost, runs.cost_micro),
+      uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro), status = coalesce(new.status, runs.status),
+      parked = coalesce(new.parked, runs.parked), open_approvals = coalesce(new.approvals, runs.open_approvals),
+      started_at = coalesce(new.started, runs.started_at), completed_at = coalesce(new.completed, runs.completed_at),
+      wake_at = CASE WHEN new.wakes THEN new.wake ELSE runs.wake_at END,
+      error = CASE WHEN new.fails THEN new.error ELSE runs.error END
+    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, after BIGINT, last BIGINT, cost BIGINT, uncertain BIGINT,
+      status TEXT, parked BIGINT, approvals BIGINT, started BIGINT, completed BIGINT, wakes BOOLEAN, wake BIGINT, fails BOOLEAN,
+      error TEXT)
+    WHERE runs.no = new.no AND runs.epoch = new.epoch AND runs.last_seq = new.after
+      AND runs.status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded');
+  GET DIAGNOSTICS written = ROW_COUNT;
+  RETURN written;
+END
+$$`;
+
 /**
  * Commits a batch in one statement, which a session has planned once: all of it, or it fails with `PW001` where a run is not
- * as its entry says. Its planner is kept from reading whole tables, since it is first asked when they are empty.
+ * as its entry says. Most batches are events of one run and nothing else (`p_run`).
  */
 const APPEND = `
 CREATE FUNCTION pawl_append_1(
-  p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_runs JSON, p_events JSON, p_rest JSON
-) RETURNS VOID LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+  p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_run BIGINT, p_epoch BIGINT, p_after BIGINT, p_last BIGINT,
+  p_runs JSON, p_events JSON, p_rest JSON
+) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
   written BIGINT;
 BEGIN
@@ -128,20 +152,13 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> json_array_length(p_created) THEN RAISE EXCEPTION 'exists' USING ERRCODE = 'PW001'; END IF;
   END IF;
-  IF p_runs IS NOT NULL THEN
-    UPDATE runs SET last_seq = new.last, cost_micro = coalesce(new.cost, runs.cost_micro),
-        uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro), status = coalesce(new.status, runs.status),
-        parked = coalesce(new.parked, runs.parked), open_approvals = coalesce(new.approvals, runs.open_approvals),
-        started_at = coalesce(new.started, runs.started_at), completed_at = coalesce(new.completed, runs.completed_at),
-        wake_at = CASE WHEN new.wakes THEN new.wake ELSE runs.wake_at END,
-        error = CASE WHEN new.fails THEN new.error ELSE runs.error END
-      FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, after BIGINT, last BIGINT, cost BIGINT, uncertain BIGINT,
-        status TEXT, parked BIGINT, approvals BIGINT, started BIGINT, completed BIGINT, wakes BOOLEAN, wake BIGINT, fails BOOLEAN,
-        error TEXT)
-      WHERE runs.no = new.no AND runs.epoch = new.epoch AND runs.last_seq = new.after
-        AND runs.status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded');
-    GET DIAGNOSTICS written = ROW_COUNT;
-    IF written <> json_array_length(p_runs) THEN RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001'; END IF;
+  IF p_run IS NOT NULL THEN
+    UPDATE runs SET last_seq = p_last WHERE no = p_run AND epoch = p_epoch AND last_seq = p_after
+      AND status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded');
+    IF NOT FOUND THEN RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001'; END IF;
+  END IF;
+  IF p_runs IS NOT NULL AND pawl_patch_runs_1(p_runs) <> json_array_length(p_runs) THEN
+    RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001';
   END IF;
   IF p_events IS NOT NULL THEN
     INSERT INTO events (id, type, path, attempt, at, cost_micro, body, value)
@@ -164,5 +181,6 @@ $$`;
 
 export const JOURNAL_STEPS: readonly Step[] = [
   { name: "journal-1", sql: TABLES },
+  { name: "journal-patch-runs-1", sql: PATCH_RUNS },
   { name: "journal-append-1", sql: APPEND },
 ];

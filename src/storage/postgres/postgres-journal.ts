@@ -21,7 +21,11 @@ export interface PostgresJournalOptions {
   };
 }
 
-const APPEND = "SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
+const APPEND = `SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::bigint, ?::bigint, ?::bigint, ?::bigint,
+  ?::json, ?::json, ?::json)`;
+
+/** The number that the next transaction gets. */
+const SELECT_NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next";
 
 const RESERVE = "SELECT nextval('run_numbers') AS no FROM generate_series(1, ?::int)";
 
@@ -69,6 +73,7 @@ export interface PostgresJournal extends Journal {
 export async function openPostgresJournal({ database, lease }: PostgresJournalOptions): Promise<PostgresJournal> {
   await takeSteps(database, JOURNAL_STEPS);
   const writer = new PostgresWriter(database);
+  await writer.begin();
   if (lease !== undefined) await writer.drive(lease);
   return {
     ...createPostgresReader(database),
@@ -98,11 +103,18 @@ class PostgresWriter implements BatchOwner {
   /** The runs that this process drives. */
   readonly #epochs = new Map<RunNo, number>();
   #lease: WorkerLease | undefined;
+  /** No commit of this process has a smaller number. */
+  #firstTx = 0;
   /** Those who wait for the number of a run. */
   #waiting: PromiseWithResolvers<RunNo>[] = [];
+  #lastToken: string | undefined;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
+  }
+
+  async begin(): Promise<void> {
+    this.#firstTx = (await this.#database.get<{ readonly next: number }>(SELECT_NEXT))?.next ?? 0;
   }
 
   async drive({ leaseMs, lost, failed }: NonNullable<PostgresJournalOptions["lease"]>): Promise<void> {
@@ -144,7 +156,10 @@ class PostgresWriter implements BatchOwner {
 
   async append(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     if (entries.length === 0) return [];
-    if (isUsual(entries)) {
+    // A batch that was tried before may have been written by then.
+    const isAgain = token !== undefined && token === this.#lastToken;
+    this.#lastToken = token;
+    if (isUsual(entries) && !isAgain) {
       try {
         await this.#database.all(APPEND, ...encodeBatch(entries, token ?? null, this));
         for (const entry of entries) this.#note(entry);
@@ -159,7 +174,7 @@ class PostgresWriter implements BatchOwner {
   /** An entry is not as it should be, or the batch was written before. */
   async #appendOneByOne(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     const results = await this.#database.together(async (within) => {
-      const known = token === undefined ? undefined : await within.get<CommitRow>(SELECT_BATCH, token);
+      const known = token === undefined ? undefined : await within.get<CommitRow>(SELECT_BATCH, this.#firstTx, token);
       if (known !== undefined) return toResults(entries, known);
       const made: AppendResult[] = [];
       const created = new Set<RunNo>();
@@ -268,7 +283,8 @@ interface CommitRow {
   readonly refusals: string | null;
 }
 
-const SELECT_BATCH = "SELECT refusals FROM commits WHERE token = ?";
+/** Only what was committed since this process began: tokens are its own, and have no index that each commit would pay for. */
+const SELECT_BATCH = "SELECT refusals FROM commits WHERE tx >= ? AND token = ? ORDER BY tx DESC LIMIT 1";
 
 const INSERT_BATCH = `INSERT INTO commits (tx, token, at, entries, refusals)
   VALUES (pg_current_xact_id()::text::bigint, ?, ?, ?, ?)`;
