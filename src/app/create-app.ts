@@ -26,6 +26,7 @@ import { loadOptionsOf } from "../operations/definitions/load-options.ts";
 import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
 import type { CapacityWait } from "../ports/capacity.ts";
+import type { DatabaseCare } from "../ports/database-care.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
@@ -259,6 +260,16 @@ class App implements OpenApplication {
   async checkBucket() {
     const { bucket } = await this.#parts.stores();
     return bucket === undefined ? undefined : { place: bucket.place, trouble: await bucket.findTrouble() };
+  }
+
+  database(): DatabaseCare | undefined {
+    const { url } = this.config.settings.database;
+    if (url === undefined) return undefined;
+    const care = () => import("./seat/care-for-database.ts");
+    return {
+      look: async () => (await care()).careForDatabase(url, (database) => database.look()),
+      migrate: async () => (await care()).careForDatabase(url, (database) => database.migrate()),
+    };
   }
 
   async storageTrouble() {

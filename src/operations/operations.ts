@@ -31,6 +31,7 @@ const TOPICS = [
   { topic: "workflows", words: ["prompt"], load: () => import("./start/parts.ts") },
   { topic: "terminals", words: ["terminals"], load: () => import("./terminals/terminals.ts") },
   { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },
+  { topic: "system", words: ["db"], load: () => import("./database/database.ts") },
   { topic: "system", words: ["backup", "restore", "gc"], load: () => import("./data/data.ts") },
 ] as const;
 

@@ -8,6 +8,7 @@ import type { RunHost } from "../../hosts/run-host.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { CapacityView, CapacityWait } from "../../ports/capacity.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { ModelPrices } from "../../ports/model-prices.ts";
@@ -90,6 +91,8 @@ export interface Application {
   storageTrouble?(): Promise<PawlError | undefined>;
   /** Whether the bucket answers where values and files are. Undefined: they are in the data folder. Absent: nobody looks. */
   checkBucket?(): Promise<{ readonly place: string; readonly trouble: PawlError | undefined } | undefined>;
+  /** Looks after the database of runs and records. Undefined: they are in the data folder. Absent: nobody looks. */
+  database?(): DatabaseCare | undefined;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
   /** The pools of this process. */

@@ -9,6 +9,7 @@ import { covers, SENT } from "../../core/trust/grant.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application } from "../application/application.ts";
+import { checkDatabaseState } from "../database/describe-database.ts";
 import { makeFolder } from "../templates/make-folder.ts";
 
 /** One thing that was looked at. Only `error` means that runs will not work. */
@@ -26,6 +27,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     { name: "application", state: "ok", detail: app.appDir },
     await attempt("data directory", () => checkDataDir(app)),
     await attempt("owner", () => checkOwner(app)),
+    ...(await attemptAll("database", () => checkDatabase(app))),
     await attempt("journal", () => checkJournal(app)),
     ...(await attemptAll("storage", () => checkBucket(app))),
     checkConfiguration(app),
@@ -168,6 +170,11 @@ async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
   const open = await journal.listRuns({ status: ["queued", "running", "waiting", "awaiting_approval"], limit: 1_000 });
   const { durability } = app.config.settings.data;
   return { state: "ok", detail: `${open.length} unfinished runs, durability: ${durability}` };
+}
+
+async function checkDatabase(app: Application): Promise<readonly Check[]> {
+  const state = await app.database?.()?.look();
+  return state === undefined ? [] : checkDatabaseState(state).map((finding) => ({ name: "database", ...finding }));
 }
 
 async function checkBucket(app: Application): Promise<readonly Check[]> {

@@ -4,6 +4,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 export interface DatabaseAddress {
   /** With user and password: never shown. */
   readonly url: string;
+  /** With its port. */
+  readonly host: string;
   /** Host, port and database, for messages. */
   readonly shown: string;
 }
@@ -19,6 +21,7 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
         "Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE; in user and password escape special characters.",
     });
   }
-  const { host, pathname, searchParams } = new URL(url);
-  return { url, shown: `${host || (searchParams.get("host") ?? "localhost")}${pathname}` };
+  const { host: named, pathname, searchParams } = new URL(url);
+  const host = named || (searchParams.get("host") ?? "localhost");
+  return { url, host, shown: `${host}${pathname}` };
 }

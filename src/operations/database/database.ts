@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { DatabaseCare } from "../../ports/database-care.ts";
+import type { Application } from "../application/application.ts";
+import { defineOperation } from "../operation.ts";
+import { describeDatabase, isHeldUp, tellOldest, toShownState } from "./describe-database.ts";
+
+const FOR_OPERATORS = { no: "It is for who runs the processes: it works on the tables, whoever is a client of them." };
+
+const stepNames = z.array(z.string());
+
+const stateSchema = z.object({
+  host: z.string().describe("With its port."),
+  name: z.string(),
+  server_version: z.string(),
+  steps_taken: stepNames.describe("Changes of the tables that were made, in their order."),
+  steps_missing: stepNames.describe("Changes that this version needs. Every process that starts makes them."),
+  steps_unknown: stepNames.describe("Changes that a newer version has made."),
+  processes: z.int().describe("How many processes drive runs now."),
+  oldest_transaction: z
+    .object({
+      pid: z.int().describe("The server's process."),
+      program: z.string().describe("As it calls itself."),
+      state: z.string().nullable().describe("As `pg_stat_activity` has it. Null: this user may not see it."),
+      age_ms: z.int().nullable().describe("Null: this user may not see it."),
+    })
+    .nullable()
+    .describe("The oldest one that has written and has not ended. `GET /events` tells nothing newer meanwhile."),
+});
+
+export const showDatabase = defineOperation({
+  id: "showDatabase",
+  summary: "Show how the database is that processes share",
+  scope: "admin",
+  effect: "reads",
+  input: z.strictObject({}),
+  output: stateSchema,
+  errors: ["CONFIG_INVALID", "JOURNAL_IO"],
+  http: FOR_OPERATORS,
+  cli: [
+    {
+      verb: "db status",
+      show: (state) => ({
+        data: describeDatabase(state).join("\n"),
+        told: isHeldUp(state.oldest_transaction) ? tellOldest(state.oldest_transaction) : [],
+      }),
+    },
+  ],
+  mcp: FOR_OPERATORS,
+  handle: async ({ app }) => toShownState(await databaseOf(app).look()),
+});
+
+export const migrateDatabase = defineOperation({
+  id: "migrateDatabase",
+  summary: "Bring the tables of the database up to date, while processes may be at work",
+  scope: "admin",
+  effect: { does: "writes", again: true },
+  input: z.strictObject({}),
+  output: stateSchema.extend({ taken: stepNames.describe("The steps that were missing before.") }),
+  errors: ["CONFIG_INVALID", "JOURNAL_IO"],
+  http: FOR_OPERATORS,
+  cli: [
+    {
+      verb: "db migrate",
+      show: ({ taken, host, name }) => ({
+        data:
+          taken.length === 0
+            ? `${host}/${name} is up to date`
+            : [`${host}/${name} was brought up to date:`, ...taken.map((step) => `  ${step}`)].join("\n"),
+      }),
+    },
+  ],
+  mcp: FOR_OPERATORS,
+  async handle({ app }) {
+    const { taken, state } = await databaseOf(app).migrate();
+    return { ...toShownState(state), taken: [...taken] };
+  },
+});
+
+function databaseOf(app: Application): DatabaseCare {
+  const database = app.database?.();
+  if (database !== undefined) return database;
+  throw new PawlError("CONFIG_INVALID", {
+    message:
+      "`database.url` (DATABASE_URL) is not set: runs are kept in the data directory, whose files are brought up to date when they are opened.",
+    remedy: "Set DATABASE_URL to postgresql://USER:PASSWORD@HOST:5432/DATABASE to work on a database.",
+  });
+}

@@ -1,0 +1,57 @@
+import type { DatabaseCare, DatabaseState } from "../../ports/database-care.ts";
+import type { SqlDatabase } from "../sql/sql-database.ts";
+import type { DatabaseAddress } from "./database-address.ts";
+import { JOURNAL_STEPS } from "./journal-steps.ts";
+import { RECORD_STEPS } from "./record-tables.ts";
+import { type Step, takeSteps } from "./take-steps.ts";
+
+const SELECT_SERVER = `SELECT current_database() AS name, current_setting('server_version') AS version,
+  to_regclass('steps') IS NOT NULL AS "hasSteps", to_regclass('workers') IS NOT NULL AS "hasWorkers"`;
+
+/** The start of a transaction is hidden from users who may not see what others do. Its number is not. */
+const SELECT_OLDEST = `SELECT pid, application_name AS program, state,
+    floor(extract(epoch FROM clock_timestamp() - xact_start) * 1000)::bigint AS "ageMs"
+  FROM pg_stat_activity WHERE datname = current_database() AND backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+  ORDER BY age(backend_xid) DESC LIMIT 1`;
+
+const SELECT_ALIVE = "SELECT count(*) AS count FROM workers WHERE until >= clock_timestamp()";
+
+interface ServerRow {
+  readonly name: string;
+  readonly version: string;
+  readonly hasSteps: boolean;
+  readonly hasWorkers: boolean;
+}
+
+/** What looks after a database beside the processes that work on it. Looking makes nothing. */
+export function lookAfterDatabase(
+  database: SqlDatabase,
+  { host }: DatabaseAddress,
+  steps: readonly Step[] = [...JOURNAL_STEPS, ...RECORD_STEPS],
+): DatabaseCare {
+  const look = async (): Promise<DatabaseState> => {
+    const server = await database.get<ServerRow>(SELECT_SERVER);
+    const taken = server?.hasSteps === true ? await database.all<{ name: string }>("SELECT name FROM steps") : [];
+    const names = new Set(taken.map(({ name }) => name));
+    const known = new Set(steps.map(({ name }) => name));
+    const alive = server?.hasWorkers === true ? await database.get<{ count: number }>(SELECT_ALIVE) : undefined;
+    return {
+      host,
+      name: server?.name ?? "",
+      version: server?.version ?? "",
+      taken: steps.map(({ name }) => name).filter((name) => names.has(name)),
+      missing: steps.map(({ name }) => name).filter((name) => !names.has(name)),
+      unknown: [...names].filter((name) => !known.has(name)).sort(),
+      drivers: alive?.count ?? 0,
+      oldest: await database.get(SELECT_OLDEST),
+    };
+  };
+  return {
+    look,
+    async migrate() {
+      const { missing } = await look();
+      await takeSteps(database, steps);
+      return { taken: missing, state: await look() };
+    },
+  };
+}
