@@ -3,6 +3,11 @@ import type { Amounts } from "./history/events.ts";
 /** The amounts that can be limited. Inside, money is in micro-dollars and time in milliseconds. */
 export const AMOUNTS = ["cost", "tokens", "tries", "duration"] as const satisfies readonly (keyof Amounts)[];
 
+/** The same for each amount. */
+export function eachAmount(compute: (of: keyof Amounts) => number): Required<Amounts> {
+  return { cost: compute("cost"), tokens: compute("tokens"), tries: compute("tries"), duration: compute("duration") };
+}
+
 /** The names and units that people use. */
 export const SHOWN_AMOUNTS = {
   cost: { of: "cost_usd", unit: 1_000_000 },

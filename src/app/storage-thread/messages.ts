@@ -40,7 +40,7 @@ export const RECORD_WRITES: Writes = {
   deadLetters: ["close", "confirm", "reopen", "forget"],
   deliveries: ["add", "claimDue", "release", "record", "skip", "sendAgain", "forgetEndedBefore"],
   schedules: ["add", "edit", "remove", "claim", "addSlots", "settle", "finish"],
-  budgets: ["put", "remove", "raise", "note", "close"],
+  budgets: ["put", "remove", "raise", "lease", "release", "note", "close"],
   conversations: ["append"],
 };
 

@@ -53,7 +53,12 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
   const broken = (error: unknown) => onDefect(error);
   const graphs = new GraphCache();
   const warnings = new LimitWarnings(clock, env);
-  const ledger = new BudgetLedger(clock, (run, near) => warnings.warnShared(run, near), broken);
+  const ledger = new BudgetLedger({
+    clock,
+    near: (run, near) => warnings.warnShared(run, near),
+    failed: broken,
+    holder: options.budgetHolder,
+  });
   return {
     queue: new CommitQueue({
       journal,

@@ -131,12 +131,12 @@ export class LoadedRuns {
     const values = this.#valuesOf({ no, about, state });
     const costs = new CostLookUp({ state, options, values, lost, findExecutor, clock, diedAt });
     await costs.begin();
-    const budgets = await ledger.boundTo(about.id);
+    const bound = await ledger.boundTo(about.id);
     // Read again: the row may have changed while this run was still in memory.
     const row = await readRecord(journal, no);
     const run = this.add({ no, about, isNew: false, state, options, row, reusable });
     try {
-      ledger.enroll(run, { budgets, tracker, isNew: false });
+      ledger.enroll(run, { ...bound, tracker, isNew: false });
       warnings.enroll(run);
       for (const { seq, text } of sealed) run.values.reveal(seq, secrets.open(no, text));
       const at = clock.now();

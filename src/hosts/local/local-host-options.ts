@@ -43,6 +43,8 @@ export interface LocalHostOptions {
   readonly findAll?: FindAll;
   /** Opens the budgets that runs share. Undefined: nobody has set a budget so far. */
   openBudgets?(): Promise<Budgets | undefined>;
+  /** The name of this process in budgets. Absent: no other one drives runs of the same records. */
+  readonly budgetHolder?: string;
   readonly maxOutputBytes?: number;
   readonly maxRowsPerCommit?: number;
   readonly cacheBytes?: number;

@@ -323,6 +323,11 @@ export class LocalHost implements RunHost {
     }
   }
 
+  /** Frees what another process held of budgets that is dead and can append nothing any more. */
+  async settleBudgetsOf(dead: string): Promise<void> {
+    await this.#parts.budgets.settleFor(dead);
+  }
+
   async park(force: AbortSignal, hold?: string): Promise<void> {
     const { queue, retries, ledger } = this.#parts;
     const { journal, onDefect } = this.#options;
@@ -335,7 +340,7 @@ export class LocalHost implements RunHost {
     retries.giveUp();
     await this.#tasks.parkAll(force);
     await queue.drained();
-    await ledger.written();
+    await ledger.close();
     await this.#outbox.close();
     this.#watchers.tellAll({ type: "parked" });
     queue.close();

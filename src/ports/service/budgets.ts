@@ -31,6 +31,43 @@ export interface RunShare {
   readonly use: BudgetUse;
 }
 
+/** A budget on one day. */
+export interface BudgetDay {
+  readonly budget: string;
+  readonly day: string;
+}
+
+/** What a process asks for. */
+export interface LeaseWish extends BudgetDay {
+  readonly holder: string;
+  /** What it has used and not noted, and what it has reserved. */
+  readonly inUse: Required<Amounts>;
+  /** It cannot go on without more. */
+  readonly wants: boolean;
+  /** It may keep half of what it does not use, even if others want it. */
+  readonly keepsHalf: boolean;
+}
+
+/** What a process may use of a budget without asking. */
+export interface BudgetLease extends BudgetSum {
+  /** Beyond what is noted. Negative where more was used than there was. */
+  readonly left: Required<Amounts>;
+  /** What may still come: others hold it, or were first. */
+  readonly elsewhere: Required<Amounts>;
+  /** It is in the line of those that wait for more. */
+  readonly isWaiting: boolean;
+}
+
+/** Who notes the use of a run. */
+export interface Noting {
+  readonly holder: string;
+  readonly upToSeq: number;
+  /** Another process has used it: it does not come from the lease of this one. */
+  readonly isTakenUp?: boolean;
+  /** Does nothing where another process has noted since. */
+  readonly ifHeldBy?: string;
+}
+
 export interface BudgetSum {
   readonly use: BudgetUse;
   /** What people have added to the limits. */
@@ -46,8 +83,8 @@ export interface OpenShares {
 }
 
 /**
- * Budgets that runs share, and their use. Any process may set budgets; only the owner of the data writes shares. Writes are
- * durable when they resolve.
+ * Budgets that runs share, and their use. Any process may set budgets. Those that drive runs lease parts of them: the noted use of
+ * all runs and what all processes may use beyond it are never more than the limit. Writes are durable when they resolve.
  */
 export interface Budgets {
   /** Adds a budget, or changes the one with this id. */
@@ -62,10 +99,23 @@ export interface Budgets {
   sum(budget: string, day: string): Promise<BudgetSum>;
   /** Adds to the limits, once for each id. */
   raise(id: string, raise: { readonly budget: string; readonly day: string; readonly by: Amounts }): Promise<void>;
-  /** The shares of a run as they are now. Those of a budget that was removed are left out. */
-  note(run: string, shares: readonly RunShare[], upToSeq: number): Promise<void>;
+  /**
+   * Gives a process all that is left if it is the only one. Of several, the one that has waited longest gets what is free; one that
+   * waits gives back all that it does not use, and one that does not wait half of it, or all. Undefined: there is no such budget.
+   */
+  lease(wish: LeaseWish): Promise<BudgetLease | undefined>;
+  /** What others wait for. */
+  wantedOf(holder: string): Promise<readonly BudgetDay[]>;
+  /** A process has ended, and the use of its runs is noted: nothing is held for it any more. */
+  release(holder: string): Promise<void>;
+  /**
+   * The shares of a run as they are now: what is new in them comes from the lease, in the same commit. Those of a budget that was
+   * removed are left out.
+   */
+  note(run: string, shares: readonly RunShare[], by: Noting): Promise<void>;
   sharesOf(run: string): Promise<readonly RunShare[]>;
   /** The run has ended: from now on its shares are only part of the sums. */
-  close(run: string, shares: readonly RunShare[]): Promise<void>;
-  open(): Promise<readonly OpenShares[]>;
+  close(run: string, shares: readonly RunShare[], by?: Omit<Noting, "upToSeq">): Promise<void>;
+  /** Of this process. Absent: of all. */
+  open(holder?: string): Promise<readonly OpenShares[]>;
 }

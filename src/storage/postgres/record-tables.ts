@@ -199,4 +199,19 @@ export const RECORD_STEPS: readonly Step[] = [
     ALTER TABLE deliveries ADD COLUMN claimed_until BIGINT NOT NULL DEFAULT 0;
     CREATE INDEX deliveries_claimed ON deliveries (claimed_by) WHERE claimed_by IS NOT NULL`,
   },
+  {
+    name: "budgets-2",
+    sql: `ALTER TABLE budget_shares ADD COLUMN holder TEXT COLLATE "C" NOT NULL DEFAULT '';
+    CREATE TABLE budget_leases (
+      budget TEXT COLLATE "C" NOT NULL,
+      day TEXT COLLATE "C" NOT NULL,
+      holder TEXT COLLATE "C" NOT NULL,
+      cost BIGINT NOT NULL,
+      tokens BIGINT NOT NULL,
+      tries BIGINT NOT NULL,
+      duration BIGINT NOT NULL,
+      wanted_as BIGINT NOT NULL,
+      PRIMARY KEY (budget, day, holder)
+    )`,
+  },
 ];

@@ -1,6 +1,19 @@
+import { AMOUNTS, eachAmount } from "../../core/amounts.ts";
 import type { Amounts } from "../../core/history/events.ts";
-import type { Budget, BudgetSum, Budgets, BudgetUse, OpenShares, RunShare } from "../../ports/service/budgets.ts";
+import type {
+  Budget,
+  BudgetDay,
+  BudgetLease,
+  BudgetSum,
+  Budgets,
+  BudgetUse,
+  LeaseWish,
+  Noting,
+  OpenShares,
+  RunShare,
+} from "../../ports/service/budgets.ts";
 import type { Sql, SqlValue } from "../sql/sql-database.ts";
+import { takeFromLease, takeLease } from "./budget-leases.ts";
 import type { RecordDatabase } from "./record-database.ts";
 import { plain, RecordTable } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
@@ -9,8 +22,6 @@ import { RememberedReads } from "./remembered-reads.ts";
 type BudgetRow = Omit<Budget, "limits"> & Amounts;
 
 type UseRow = Required<Amounts> & { readonly unpriced: number };
-
-const AMOUNTS = ["cost", "tokens", "tries", "duration"] as const satisfies readonly (keyof Amounts)[];
 
 const BUDGETS = new RecordTable<BudgetRow>("budgets", {
   id: plain,
@@ -36,12 +47,12 @@ const CHANGE_BUDGET = `ON CONFLICT (id) DO UPDATE SET
 const SUM_SHARES = `SELECT ${SUMS}, COALESCE(MAX(unpriced), 0) AS unpriced FROM budget_shares
   WHERE budget = ? AND day = ?`;
 
-const INSERT_SHARE = `INSERT INTO budget_shares (budget, day, run, cost, tokens, tries, duration, unpriced, seq)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (budget, day, run) DO UPDATE SET`;
+const INSERT_SHARE = `INSERT INTO budget_shares (budget, day, run, cost, tokens, tries, duration, unpriced, seq, holder)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (budget, day, run) DO UPDATE SET`;
 
 const REPLACE_SHARE = `${INSERT_SHARE}
   cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
-  unpriced = excluded.unpriced, seq = excluded.seq`;
+  unpriced = excluded.unpriced, seq = excluded.seq, holder = excluded.holder`;
 
 const ADD_SHARE = `${INSERT_SHARE}
   ${AMOUNTS.map((name) => `${name} = budget_shares.${name} + excluded.${name}`).join(", ")},
@@ -78,6 +89,7 @@ export class SqlBudgets implements Budgets {
     return this.#database.together(async (sql) => {
       await sql.run("DELETE FROM budget_shares WHERE budget = ?", id);
       await sql.run("DELETE FROM budget_raises WHERE budget = ?", id);
+      await sql.run("DELETE FROM budget_leases WHERE budget = ?", id);
       return (await sql.run("DELETE FROM budgets WHERE id = ?", id)) === 1;
     });
   }
@@ -90,9 +102,26 @@ export class SqlBudgets implements Budgets {
   }
 
   async sum(budget: string, day: string): Promise<BudgetSum> {
-    const use = await this.#database.get<UseRow>(SUM_SHARES, budget, day);
-    const raises = `SELECT ${SUMS} FROM budget_raises WHERE budget = ? AND day = ?`;
-    return { use: toUse(use), raised: (await this.#database.get<Required<Amounts>>(raises, budget, day)) ?? {} };
+    return readSum(this.#database, { budget, day });
+  }
+
+  async lease(wish: LeaseWish): Promise<BudgetLease | undefined> {
+    return this.#database.together(async (sql) => {
+      const budget = await findBudget(sql, wish.budget);
+      return budget === undefined
+        ? undefined
+        : takeLease(sql, wish, { ...(await readSum(sql, wish)), limits: budget.limits });
+    });
+  }
+
+  async wantedOf(holder: string): Promise<readonly BudgetDay[]> {
+    const text =
+      "SELECT DISTINCT budget, day FROM budget_leases WHERE holder <> ? AND wanted_as > 0 ORDER BY budget, day";
+    return this.#database.all<BudgetDay>(text, holder);
+  }
+
+  async release(holder: string): Promise<void> {
+    await this.#database.run("DELETE FROM budget_leases WHERE holder = ?", holder);
   }
 
   async raise(
@@ -103,10 +132,13 @@ export class SqlBudgets implements Budgets {
     await this.#database.run(text, id, budget, day, ...AMOUNTS.map((of) => by[of] ?? 0));
   }
 
-  async note(run: string, shares: readonly RunShare[], upToSeq: number): Promise<void> {
+  async note(run: string, shares: readonly RunShare[], by: Noting): Promise<void> {
     await this.#database.together(async (sql) => {
+      if (!(await isHeldBy(sql, run, by.ifHeldBy))) return;
       for (const share of shares) {
-        if (await isThere(sql, share)) await sql.run(REPLACE_SHARE, ...columnsOf(run, share), upToSeq);
+        if (!(await isThere(sql, share))) continue;
+        if (by.isTakenUp !== true) await takeFromLease(sql, by.holder, await sinceNoted(sql, run, share));
+        await sql.run(REPLACE_SHARE, ...columnsOf(run, share), by.upToSeq, by.holder);
       }
     });
   }
@@ -117,19 +149,28 @@ export class SqlBudgets implements Budgets {
     return rows.map((row) => ({ budget: row.budget, day: row.day, use: toUse(row) }));
   }
 
-  async close(run: string, shares: readonly RunShare[]): Promise<void> {
+  async close(run: string, shares: readonly RunShare[], by: Partial<Noting> = {}): Promise<void> {
     await this.#database.together(async (sql) => {
+      if (!(await isHeldBy(sql, run, by.ifHeldBy))) return;
+      const added: RunShare[] = [];
+      for (const share of shares) added.push(await sinceNoted(sql, run, share));
       // No row: the run was closed before, and its shares are part of the sums.
       if ((await sql.run("DELETE FROM budget_shares WHERE run = ?", run)) === 0) return;
-      for (const share of shares) {
-        if (await isThere(sql, share)) await sql.run(ADD_SHARE, ...columnsOf(ENDED, share), 0);
+      for (const [index, share] of shares.entries()) {
+        if (!(await isThere(sql, share))) continue;
+        const use = added[index];
+        if (by.holder !== undefined && by.isTakenUp !== true && use !== undefined)
+          await takeFromLease(sql, by.holder, use);
+        await sql.run(ADD_SHARE, ...columnsOf(ENDED, share), 0, ENDED);
       }
     });
   }
 
-  async open(): Promise<readonly OpenShares[]> {
+  async open(holder?: string): Promise<readonly OpenShares[]> {
+    const whose = holder === undefined ? "" : "AND holder = ?";
     const rows = await this.#database.all<{ readonly run: string; readonly budget: string; readonly seq: number }>(
-      "SELECT run, budget, max(seq) AS seq FROM budget_shares WHERE run <> '' GROUP BY run, budget ORDER BY run, budget",
+      `SELECT run, budget, max(seq) AS seq FROM budget_shares WHERE run <> '' ${whose} GROUP BY run, budget ORDER BY run, budget`,
+      ...(holder === undefined ? [] : [holder]),
     );
     return [...Map.groupBy(rows, ({ run }) => run)].map(([run, of]) => ({
       run,
@@ -137,6 +178,24 @@ export class SqlBudgets implements Budgets {
       budgets: of.map(({ budget }) => budget),
     }));
   }
+}
+
+async function readSum(sql: Sql, { budget, day }: BudgetDay): Promise<BudgetSum> {
+  const use = await sql.get<UseRow>(SUM_SHARES, budget, day);
+  const raises = `SELECT ${SUMS} FROM budget_raises WHERE budget = ? AND day = ?`;
+  return { use: toUse(use), raised: (await sql.get<Required<Amounts>>(raises, budget, day)) ?? {} };
+}
+
+async function isHeldBy(sql: Sql, run: string, holder: string | undefined): Promise<boolean> {
+  if (holder === undefined) return true;
+  return (await sql.get("SELECT 1 FROM budget_shares WHERE run = ? AND holder = ?", run, holder)) !== undefined;
+}
+
+/** What is new in a share. */
+async function sinceNoted(sql: Sql, run: string, { budget, day, use }: RunShare): Promise<RunShare> {
+  const text = "SELECT * FROM budget_shares WHERE budget = ? AND day = ? AND run = ?";
+  const noted = toUse(await sql.get<UseRow>(text, budget, day, run));
+  return { budget, day, use: { ...use, ...eachAmount((of) => use[of] - noted[of]) } };
 }
 
 async function isThere(sql: Sql, { budget }: RunShare): Promise<boolean> {

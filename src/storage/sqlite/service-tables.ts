@@ -216,6 +216,21 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
     ALTER TABLE deliveries ADD COLUMN claimed_until INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX deliveries_claimed ON deliveries (claimed_by) WHERE claimed_by IS NOT NULL`,
   },
+  {
+    name: "budgets-2",
+    sql: `ALTER TABLE budget_shares ADD COLUMN holder TEXT NOT NULL DEFAULT '';
+    CREATE TABLE budget_leases (
+      budget TEXT NOT NULL,
+      day TEXT NOT NULL,
+      holder TEXT NOT NULL,
+      cost INTEGER NOT NULL,
+      tokens INTEGER NOT NULL,
+      tries INTEGER NOT NULL,
+      duration INTEGER NOT NULL,
+      wanted_as INTEGER NOT NULL,
+      PRIMARY KEY (budget, day, holder)
+    ) WITHOUT ROWID`,
+  },
 ];
 
 /**

@@ -32,9 +32,9 @@ export function describeBudgetsContract({ name, open }: RecordsUnderTest): void 
         day: "2026-01-01",
         use: { cost, tokens: 2, tries: 1, duration: 3, unpriced: cost === 4 },
       });
-      await one.note("r", [share(3)], 5);
-      await one.note("r", [share(4)], 6);
-      await other.note("s", [share(1)], 2);
+      await one.note("r", [share(3)], { holder: "a", upToSeq: 5 });
+      await one.note("r", [share(4)], { holder: "a", upToSeq: 6 });
+      await other.note("s", [share(1)], { holder: "b", upToSeq: 2 });
       expect(await other.open()).toEqual([
         { run: "r", upToSeq: 6, budgets: ["b"] },
         { run: "s", upToSeq: 2, budgets: ["b"] },
@@ -65,7 +65,7 @@ export function describeBudgetsContract({ name, open }: RecordsUnderTest): void 
     test("shares of a budget that is gone are not kept", async () => {
       const [{ budgets: one }, { budgets: other }] = await open();
       const use = { cost: 1, tokens: 1, tries: 1, duration: 1, unpriced: false };
-      await one.note("r", [{ budget: "gone", day: "", use }], 3);
+      await one.note("r", [{ budget: "gone", day: "", use }], { holder: "a", upToSeq: 3 });
       expect(await other.sharesOf("r")).toEqual([]);
       expect(await other.open()).toEqual([]);
     });

@@ -236,7 +236,22 @@ const shares = fc.array(
   }),
   { maxLength: 3 },
 );
+const holder = fc.constantFrom("one", "two", "three");
 const budgets: fc.Arbitrary<Operation> = fc.oneof(
+  fc
+    .record({
+      budget: short,
+      day: fc.constantFrom("", "2026-01-01"),
+      holder,
+      inUse: amounts,
+      wants: fc.boolean(),
+      keepsHalf: fc.boolean(),
+    })
+    .map((wish) => (records: AllRecords) => records.budgets.lease(wish)),
+  holder.map((by) => async (records: AllRecords) => {
+    await records.budgets.release(by);
+    return [await records.budgets.wantedOf(by), await records.budgets.open(by)];
+  }),
   record({
     id: short,
     workflow: fc.constantFrom(undefined, "w"),
@@ -247,10 +262,10 @@ const budgets: fc.Arbitrary<Operation> = fc.oneof(
       records.budgets.put({ ...each, per: "day", onExceeded: "ask", createdAt: 1, updatedAt: 2 } as never),
   ),
   short.map((id) => (records: AllRecords) => records.budgets.remove(id)),
-  fc.tuple(short, shares, fc.nat(9)).map(
-    ([run, of, seq]) =>
+  fc.tuple(short, shares, fc.nat(9), holder, fc.boolean()).map(
+    ([run, of, seq, holder, isTakenUp]) =>
       (records: AllRecords) =>
-        records.budgets.note(run, of, seq),
+        records.budgets.note(run, of, { holder, upToSeq: seq, isTakenUp }),
   ),
   fc.tuple(short, shares).map(
     ([run, of]) =>

@@ -1,9 +1,9 @@
-import { AMOUNTS } from "../../../core/amounts.ts";
+import { AMOUNTS, eachAmount } from "../../../core/amounts.ts";
 import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
 import { countedMicro } from "../../../core/interpreter/budget/paid-calls.ts";
-import type { Budget, BudgetSum, BudgetUse } from "../../../ports/service/budgets.ts";
+import type { Budget, BudgetLease, BudgetUse } from "../../../ports/service/budgets.ts";
 import { addUse, NOTHING } from "./use-tracker.ts";
 
 /** An account that a run pays from: a shared budget on one day, or limits of its own. */
@@ -19,6 +19,8 @@ export interface BudgetAccount {
   /** The limits with what people have added. */
   readonly limits: Amounts;
   readonly used: Amounts;
+  /** Used, or kept for other processes. */
+  readonly taken: Amounts;
   /** Reserved for running attempts. */
   readonly reserved: ChurnMap<object, Amounts>;
 }
@@ -30,27 +32,64 @@ export class SharedAccount implements BudgetAccount {
   budget: Budget;
   /** It limits nothing any more. */
   isRemoved = false;
-  /** Undefined: nobody knows so far what was used of it before. */
-  #before: BudgetUse | undefined;
-  #since: BudgetUse = NOTHING;
-  #raised: Amounts = {};
   /** False while the records are asked: attempts wait. */
   isReady = false;
+  isAsking = false;
+  /** An attempt waits for what others hold. */
+  wants = false;
+  /** Others have waited for what this process holds, and got half of what it did not use. */
+  wasWanted = false;
+  leasedAt = Number.NEGATIVE_INFINITY;
+  #lease: BudgetLease | undefined;
+  /** What this process has used since, beyond what is noted. */
+  #unnoted: BudgetUse = NOTHING;
 
   constructor(budget: Budget, day: string) {
     this.budget = budget;
     this.day = day;
   }
 
-  /** The use of others and earlier is read once: what is noted later is counted here already. */
-  read({ use, raised }: BudgetSum): void {
-    this.#before ??= use;
-    this.#raised = raised;
+  /** What the records say now. */
+  take(lease: BudgetLease, at: number): void {
+    this.#lease = lease;
+    this.leasedAt = at;
     this.isReady = true;
   }
 
+  /** It has gone over into the records. */
+  noted(use: BudgetUse): void {
+    const negative = { ...use, ...eachAmount((of) => -use[of]) };
+    this.#unnoted = addUse(this.#unnoted, negative);
+    if (this.#lease === undefined) return;
+    const { left } = this.#lease;
+    this.#lease = {
+      ...this.#lease,
+      use: addUse(this.#lease.use, use),
+      left: eachAmount((of) => left[of] - use[of]),
+    };
+  }
+
   get used(): BudgetUse {
-    return addUse(this.#before ?? NOTHING, this.#since);
+    return addUse(this.#lease?.use ?? NOTHING, this.#unnoted);
+  }
+
+  get taken(): Amounts {
+    const { limits } = this;
+    return eachAmount((of) => (limits[of] ?? 0) - (this.#lease?.left[of] ?? 0) + this.#unnoted[of]);
+  }
+
+  /** What must stay with this process. */
+  get inUse(): Required<Amounts> {
+    return eachAmount((of) => this.#unnoted[of] + sumReserved(this, of));
+  }
+
+  get isInLine(): boolean {
+    return this.#lease?.isWaiting === true;
+  }
+
+  /** Others may give some of this back. */
+  mayGetMore(of: readonly (keyof Amounts)[]): boolean {
+    return of.some((each) => this.set[each] !== undefined && (this.#lease?.elsewhere[each] ?? 0) > 0);
   }
 
   get id(): string {
@@ -70,11 +109,11 @@ export class SharedAccount implements BudgetAccount {
   }
 
   get limits(): Amounts {
-    return addAmounts(this.budget.limits, this.#raised);
+    return addAmounts(this.budget.limits, this.#lease?.raised ?? {});
   }
 
   add(use: BudgetUse): void {
-    this.#since = addUse(this.#since, use);
+    this.#unnoted = addUse(this.#unnoted, use);
   }
 }
 
@@ -102,6 +141,10 @@ export class OwnAccount implements BudgetAccount {
   get used(): Amounts {
     const { budget, now, startedAt } = this.#state;
     return { cost: countedMicro(budget), tokens: budget.tokens, tries: this.#tries, duration: now - startedAt };
+  }
+
+  get taken(): Amounts {
+    return this.used;
   }
 
   addTries(count: number): void {

@@ -1,11 +1,11 @@
-import { AMOUNTS, isNear } from "../../../core/amounts.ts";
+import { AMOUNTS, eachAmount, isNear } from "../../../core/amounts.ts";
 import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Amounts, CostReserved, Event } from "../../../core/history/events.ts";
 import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
 import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { Budget, Budgets, BudgetUse } from "../../../ports/service/budgets.ts";
+import type { Budget, BudgetDay, Budgets, BudgetUse, RunShare } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
 import { decideReservations, type OfAttempt, PeakUse, stepOf } from "./decide-reservations.ts";
@@ -27,6 +27,18 @@ export type Admission =
   | { readonly kind: "hold"; readonly accounts: readonly BudgetAccount[] }
   | { readonly kind: "exceeded"; readonly account: BudgetAccount; readonly of: readonly (keyof Amounts)[] };
 
+interface LedgerParts {
+  readonly clock: Clock;
+  near(run: LiveRun, near: BudgetNear): void;
+  failed(error: unknown): void;
+  readonly holder?: string | undefined;
+}
+
+interface Bound {
+  readonly budgets: readonly Budget[];
+  readonly shares: readonly RunShare[];
+}
+
 export interface BudgetNear {
   readonly account: SharedAccount;
   readonly of: keyof Amounts;
@@ -34,12 +46,18 @@ export interface BudgetNear {
   readonly used: number;
 }
 
-/** The use of a run in memory is written to the records this often. */
+/** The use of a run in memory is written to the records this often, and what others wait for is read. */
 const NOTE_EVERY_MS = 1_000;
+/** How soon the records are asked again for what others may give back. */
+const ASK_AGAIN_MS = 100;
+
+/** Drives all runs of its data. */
+const ALONE = "owner";
 
 /**
- * The accounts of budgets that runs share, in the process that drives all of them: what runs have used, and what is reserved
- * for running attempts. Reservations end with the process. What was used comes from the journal.
+ * The accounts of budgets that runs share, in a process that drives some of them or all: what runs have used, and what is
+ * reserved for running attempts. Reservations end with the process. What was used comes from the journal. A process may use what
+ * it has leased, which is everything where it is the only one; so that most attempts ask nobody.
  */
 export class BudgetLedger {
   readonly #clock: Clock;
@@ -55,11 +73,20 @@ export class BudgetLedger {
   records: Budgets | undefined;
   /** Called when attempts that wait may begin. */
   hasRoom: () => void = () => {};
+  /** The name of the process in leases. */
+  readonly holder: string;
+  readonly isShared: boolean;
+  #hasFailed = false;
+  #isTicking = false;
+  #isClosed = false;
 
-  constructor(clock: Clock, near: (run: LiveRun, near: BudgetNear) => void, failed: (error: unknown) => void) {
+  /** `holder`: others drive runs of the same records. */
+  constructor({ clock, near, failed, holder }: LedgerParts) {
     this.#clock = clock;
     this.#near = near;
     this.#failed = failed;
+    this.holder = holder ?? ALONE;
+    this.isShared = holder !== undefined;
   }
 
   /** Called before the first commit of a run: from now on its use is reconciled after a crash. */
@@ -70,16 +97,17 @@ export class BudgetLedger {
   }): Promise<readonly Budget[]> {
     const { records } = this;
     const budgets = (await records?.applying(run)) ?? [];
-    if (budgets.length > 0) await records?.note(run.runId, toRunShares(new UseTracker(), budgets, this.#today()), 0);
+    const nothing = toRunShares(new UseTracker(), budgets, this.#today());
+    if (budgets.length > 0) await records?.note(run.runId, nothing, { holder: this.holder, upToSeq: 0 });
     return this.#load(budgets);
   }
 
-  /** The budgets of a run that has begun. */
-  async boundTo(runId: string): Promise<readonly Budget[]> {
+  /** The budgets of a run that has begun, and what is noted of it. */
+  async boundTo(runId: string): Promise<Bound> {
     const { records } = this;
-    const ids = new Set((await records?.sharesOf(runId))?.map(({ budget }) => budget));
-    const budgets = await Promise.all([...ids].map((id) => records?.find(id)));
-    return this.#load(budgets.flatMap((budget) => budget ?? []));
+    const shares = (await records?.sharesOf(runId)) ?? [];
+    const budgets = await Promise.all([...new Set(shares.map(({ budget }) => budget))].map((id) => records?.find(id)));
+    return { budgets: await this.#load(budgets.flatMap((budget) => budget ?? [])), shares };
   }
 
   async #load(budgets: readonly Budget[]): Promise<readonly Budget[]> {
@@ -91,12 +119,26 @@ export class BudgetLedger {
   /** `isNew`: no try of the run has begun. */
   enroll(
     run: LiveRun,
-    { budgets, tracker, isNew }: { budgets: readonly Budget[]; tracker: UseTracker; isNew: boolean },
+    { budgets, shares, tracker, isNew }: Partial<Bound> & Pick<PayingRun, "budgets" | "tracker"> & { isNew: boolean },
   ): void {
     const { asks } = run.state.budget;
     if (budgets.length === 0 && asks === undefined) return;
     const own = asks === undefined ? undefined : new OwnAccount(run.state, isNew ? 0 : run.state.budget.tries);
-    this.#payers.set(run, { run, budgets, tracker, own, begun: new Set(), notedAt: 0, notedSeq: 0 });
+    const payer = { run, budgets, tracker, own, begun: new Set<string>(), noted: new Map(), notedAt: 0, notedSeq: 0 };
+    this.#payers.set(run, payer);
+    if (!isNew && budgets.length > 0) this.#takeUp(payer, shares ?? []);
+  }
+
+  /** What the process before has used and not noted does not come from the lease of this one. */
+  #takeUp(payer: PayingRun, known: readonly RunShare[]): void {
+    const shares = this.#sharesOf(payer);
+    for (const share of shares) payer.noted.set(keyOf(share), share.use);
+    const stored = new Map(known.map((share) => [keyOf(share), share.use]));
+    const isNoted = shares.every((share) => isSame(share.use, stored.get(keyOf(share))));
+    if (isNoted && !this.isShared) return;
+    const { runId, state } = payer.run;
+    const by = { holder: this.holder, upToSeq: state.seq, isTakenUp: true };
+    this.#write(async () => this.records?.note(runId, shares, by));
   }
 
   has(run: LiveRun): boolean {
@@ -178,8 +220,12 @@ export class BudgetLedger {
     if (mustWait) return { kind: "hold", accounts };
     for (const account of accounts) {
       const found = decideReservations(account, wish, this.#tasksAt(account, payer));
-      if (found.exceeded.length > 0) return { kind: "exceeded", account, of: found.exceeded };
-      mustWait ||= found.mustWait;
+      const mayGetMore = account instanceof SharedAccount && account.mayGetMore(AMOUNTS);
+      const isExceeded = found.exceeded.length > 0;
+      if (isExceeded && !(mayGetMore && account.mayGetMore(found.exceeded)))
+        return { kind: "exceeded", account, of: found.exceeded };
+      if (mayGetMore && (isExceeded || found.mustWait)) this.#askForMore(account);
+      mustWait ||= isExceeded || found.mustWait;
       shares.set(account, found.share);
     }
     if (mustWait) return { kind: "hold", accounts };
@@ -243,7 +289,7 @@ export class BudgetLedger {
     if (records === undefined) return;
     account.isReady = false;
     this.#write(() => records.raise(id, { budget: account.id, day: account.day, by }));
-    void this.#read(account);
+    this.#lease(account);
   }
 
   /** The account that a question was about. */
@@ -262,8 +308,9 @@ export class BudgetLedger {
     payer.notedAt = this.#clock.now();
     const shares = this.#sharesOf(payer);
     this.#write(async () => {
-      await this.records?.note(run.runId, shares, seq);
+      await this.records?.note(run.runId, shares, { holder: this.holder, upToSeq: seq });
       payer.notedSeq = seq;
+      this.#noted(payer, shares);
     });
   }
 
@@ -274,22 +321,75 @@ export class BudgetLedger {
 
   /** A failing write harms no run: the journals have it all, and the next start counts again. */
   #write(write: () => Promise<void>): void {
-    this.#writing = this.#writing.then(write).catch((error: unknown) => this.#failed(error));
+    this.#writing = this.#writing.then(write).catch((error: unknown) => {
+      this.#hasFailed = true;
+      this.#failed(error);
+    });
   }
 
-  /** After what is to be written before. */
-  #read(account: SharedAccount): Promise<void> {
+  #noted(payer: PayingRun, shares: readonly RunShare[]): void {
+    for (const share of shares) {
+      const before = payer.noted.get(keyOf(share)) ?? NOTHING;
+      payer.noted.set(keyOf(share), share.use);
+      const use = { ...share.use, ...eachAmount((of) => share.use[of] - before[of]) };
+      const budget = payer.budgets.find(({ id }) => id === share.budget);
+      if (budget !== undefined) this.#accounts.get(accountKeyOf(budget, share.day))?.noted(use);
+    }
+  }
+
+  /** After what is to be written before. Nothing is admitted meanwhile: the lease may become smaller. */
+  #lease(account: SharedAccount): void {
+    account.isReady = false;
+    if (account.isAsking) return;
+    account.isAsking = true;
     this.#write(async () => {
+      account.isAsking = false;
+      const { id: budget, day, inUse, wants, wasWanted } = account;
+      account.wants = false;
       try {
-        const sum = await this.records?.sum(account.id, account.day);
-        if (sum !== undefined) account.read(sum);
-        this.hasRoom();
+        const wish = { budget, day, holder: this.holder, inUse, wants, keepsHalf: !wasWanted };
+        const lease = await this.records?.lease(wish);
+        if (lease === undefined) account.isRemoved = true;
+        else account.take(lease, this.#clock.now());
       } catch (error) {
         this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => this.hasRoom());
         throw error;
       }
+      this.hasRoom();
     });
-    return this.#writing;
+    if (this.isShared && !this.#isTicking) this.#tickLater();
+  }
+
+  #askForMore(account: SharedAccount): void {
+    if (account.wants) return;
+    account.wants = true;
+    this.#clock.wakeAt(Math.max(this.#clock.now(), account.leasedAt + ASK_AGAIN_MS), () => this.#lease(account));
+  }
+
+  #tickLater(): void {
+    this.#isTicking = true;
+    this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => {
+      this.#write(() => this.#giveBack());
+      if (this.#isClosed) this.#isTicking = false;
+      else this.#tickLater();
+    });
+  }
+
+  /** Others wait for what this process does not use. */
+  async #giveBack(): Promise<void> {
+    const wanted = new Set((await this.records?.wantedOf(this.holder))?.map(keyOf));
+    for (const account of this.#accounts.values()) {
+      const isWanted = wanted.has(keyOf({ budget: account.id, day: account.day }));
+      if ((isWanted || account.isInLine) && !account.wants) this.#lease(account);
+      account.wasWanted = isWanted;
+    }
+  }
+
+  /** No run is driven here any more. What could not be noted is found in the journal: until then nobody else may use it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.isShared && !this.#hasFailed) this.#write(async () => this.records?.release(this.holder));
+    await this.#writing;
   }
 
   /** Reads the budgets as they are set now, by whatever process. Undefined: no run has any. */
@@ -301,8 +401,14 @@ export class BudgetLedger {
     for (const account of this.#accounts.values()) {
       const budget = await this.records?.find(account.id);
       account.isRemoved = budget?.createdAt !== account.budget.createdAt;
-      if (budget !== undefined && !account.isRemoved) account.budget = budget;
-      if (!account.isReady) await this.#read(account);
+      if (budget !== undefined && !account.isRemoved) {
+        const isChanged = AMOUNTS.some((of) => budget.limits[of] !== account.budget.limits[of]);
+        account.budget = budget;
+        if (isChanged) account.isReady = false;
+      }
+      if (account.isReady || account.isRemoved) continue;
+      this.#lease(account);
+      await this.#writing;
     }
   }
 
@@ -312,7 +418,10 @@ export class BudgetLedger {
     this.#payers.delete(run);
     if (payer === undefined || payer.budgets.length === 0) return;
     const shares = this.#sharesOf(payer);
-    this.#write(async () => this.records?.close(run.runId, shares));
+    this.#write(async () => {
+      await this.records?.close(run.runId, shares, { holder: this.holder });
+      this.#noted(payer, shares);
+    });
   }
 
   /** The run leaves memory. */
@@ -333,24 +442,35 @@ export class BudgetLedger {
     return own === undefined ? shared : [own, ...shared];
   }
 
-  /** A budget that is removed and set again is another one. */
   #accountOf(budget: Budget, today: string): SharedAccount {
-    const { id, createdAt, per } = budget;
-    const day = per === "total" ? "" : today;
-    const key = `${id} ${createdAt} ${day}`;
+    const day = budget.per === "total" ? "" : today;
+    const key = accountKeyOf(budget, day);
     const known = this.#accounts.get(key);
     if (known !== undefined) return known;
     for (const [name, old] of this.#accounts)
       if (old.day !== "" && old.day < day && old.reserved.size === 0) this.#accounts.delete(name);
     const account = new SharedAccount(budget, day);
     this.#accounts.set(key, account);
-    void this.#read(account);
+    this.#lease(account);
     return account;
   }
 
   #today(): string {
     return toIsoDay(this.#clock.now());
   }
+}
+
+function keyOf({ budget, day }: BudgetDay): string {
+  return `${budget} ${day}`;
+}
+
+/** A budget that is removed and set again is another one. */
+function accountKeyOf({ id, createdAt }: Budget, day: string): string {
+  return `${id} ${createdAt} ${day}`;
+}
+
+function isSame(use: BudgetUse, other: BudgetUse | undefined): boolean {
+  return other !== undefined && use.unpriced === other.unpriced && AMOUNTS.every((of) => use[of] === other[of]);
 }
 
 function isOver({ type }: Event): boolean {

@@ -42,7 +42,7 @@ export function decideReservations(account: BudgetAccount, wish: Wish, tasks: nu
   for (const of of AMOUNTS) {
     const limit = account.limits[of];
     if (limit === undefined) continue;
-    const used = account.used[of] ?? 0;
+    const used = account.taken[of] ?? 0;
     // Tries are whole, and the time of one run passes for all its attempts at once.
     if (of === "tries" || (of === "duration" && account.id === "run")) {
       if (used >= limit) exceeded.push(of);

@@ -39,25 +39,47 @@ export class LazyBudgets {
     const { ledger, journal, graphs, openBudgets } = this.#parts;
     const records = await openBudgets?.();
     if (records === undefined) return;
-    await reconcileBudgets(records, journal, graphs.byHash);
+    if (!ledger.isShared) await reconcileBudgets(records, { journal, graphs: graphs.byHash, holder: ledger.holder });
     ledger.records = records;
+  }
+
+  /**
+   * Another process that drove runs is dead, and can append nothing any more: what its runs have used is noted from the journal,
+   * and what it held is free.
+   */
+  async settleFor(dead: string): Promise<void> {
+    const { journal, graphs, openBudgets } = this.#parts;
+    const records = await openBudgets?.();
+    if (records === undefined) return;
+    await reconcileBudgets(records, { journal, graphs: graphs.byHash, holder: dead, ifHeldBy: dead });
+    await records.release(dead);
   }
 }
 
+interface ReconcileParts {
+  readonly journal: Journal;
+  readonly graphs: Map<string, IndexedGraph>;
+  readonly holder: string;
+  /** Only runs that this process has noted last. Absent: all. */
+  readonly ifHeldBy?: string;
+}
+
 /** After a crash the journals say what runs have used, not the records of budgets. */
-async function reconcileBudgets(budgets: Budgets, journal: Journal, graphs: Map<string, IndexedGraph>): Promise<void> {
-  for (const { run, upToSeq, budgets: bound } of await budgets.open()) {
+async function reconcileBudgets(budgets: Budgets, parts: ReconcileParts): Promise<void> {
+  const { journal, graphs, holder, ifHeldBy } = parts;
+  const by = { holder, isTakenUp: true, ...(ifHeldBy === undefined ? {} : { ifHeldBy }) };
+  for (const { run, upToSeq, budgets: bound } of await budgets.open(ifHeldBy)) {
     const record = await journal.findRun(run);
     // Its first commit never came.
-    if (record === undefined || record === "ambiguous") await budgets.close(run, []);
-    else if (record.completedAt !== undefined || record.lastSeq !== upToSeq) {
+    if (record === undefined || record === "ambiguous") await budgets.close(run, [], by);
+    else if (!record.parked || record.completedAt !== undefined || record.lastSeq !== upToSeq) {
       const tracker = new UseTracker();
       const { state } = await rebuildRun(journal, record, graphs, (at, event) => tracker.observe(at, event));
       tracker.assume(state);
       const known = (await Promise.all(bound.map((id) => budgets.find(id)))).flatMap((budget) => budget ?? []);
       const shares = toRunShares(tracker, known, toIsoDay(record.createdAt));
-      if (record.completedAt === undefined) await budgets.note(run, shares, record.lastSeq);
-      else await budgets.close(run, shares);
+      if (record.completedAt === undefined) await budgets.note(run, shares, { ...by, upToSeq: record.lastSeq });
+      else await budgets.close(run, shares, by);
     }
   }
 }

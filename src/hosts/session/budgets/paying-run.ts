@@ -1,5 +1,5 @@
 import type { Event } from "../../../core/history/events.ts";
-import type { Budget, RunShare } from "../../../ports/service/budgets.ts";
+import type { Budget, BudgetUse, RunShare } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { OwnAccount } from "./budget-account.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";
@@ -14,6 +14,8 @@ export interface PayingRun {
   readonly own: OwnAccount | undefined;
   /** Attempts that have begun, `path@attempt`. */
   readonly begun: Set<string>;
+  /** Its use as the records have it, by budget and day. */
+  readonly noted: Map<string, BudgetUse>;
   notedAt: number;
   notedSeq: number;
 }
