@@ -70,7 +70,7 @@ async function play(schedule: Schedule, more: Partial<BillingOptions> = {}) {
     })();
     if ((await Promise.race([ended, died])) === "ended") break;
   }
-  service?.close();
+  await service?.close();
   const records = await Promise.all(ids.map(async (id) => (await lives.journal.findRun(id)) as RunRecord));
   const atMostMicro = records.reduce(
     (sum, { costMicro, uncertainMicro }) => sum + costMicro + (uncertainMicro ?? Number.NaN),

@@ -61,7 +61,7 @@ export async function fireOnce(
   const slots = await service.schedules.listSlots(schedule?.id ?? "", { limit: 9 });
   const runs = await owner.journal.countRuns({});
   await runner.stop(0, AbortSignal.abort());
-  service.close();
+  await service.close();
   await owner.close();
   return { slots, runs };
 }

@@ -51,7 +51,7 @@ test("a server that is killed at any point of firing a slot leaves one run of it
       mkdirSync(dataDir);
       const service = openServiceRecords({ path: join(dataDir, "service.db"), durability: "process" });
       await service.schedules.add(SCHEDULE);
-      service.close();
+      await service.close();
       expect(await dieIn(dataDir, crashAt), crashAt).toBe("SIGKILL");
 
       // Before the claim nobody has promised anything: then the next server must come within a minute.

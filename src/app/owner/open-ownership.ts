@@ -43,6 +43,7 @@ export async function openOwnership(
     clock,
     previousSeenAt: seat.previousSeenAt,
     drives: seat.drives,
+    ...(seat.workers === undefined ? {} : { workers: seat.workers }),
     env: config.env,
     matches: (text, pattern) => regexes.matches(text, pattern),
     findAll: (text, pattern) => regexes.findAll(text, pattern),

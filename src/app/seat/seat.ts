@@ -20,12 +20,21 @@ export interface Seat {
   readonly lookEveryMs: number | undefined;
   /** Requests to runs that other processes drive. Undefined: there are no others. */
   readonly inbox: Inbox | undefined;
+  /** The processes that drive runs. Undefined: only this one does. */
+  readonly workers: Workers | undefined;
   /** `lost` is called when others have taken over what this process drives. */
   whenLost(lost: () => void): void;
   /** Tells other processes where this one takes requests. */
   announce(url: string): void;
   /** After the journal was closed. */
   release(): Promise<void>;
+}
+
+interface Workers {
+  /** This process. It is another one when others have taken over what it drove. */
+  own(): string;
+  /** Those that are not known to be dead. */
+  list(): Promise<readonly string[]>;
 }
 
 /** Looks all the time whether what is written could be kept. */

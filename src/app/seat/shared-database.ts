@@ -70,6 +70,7 @@ export class SharedDatabase {
       drives,
       lookEveryMs: drives.runs === "none" ? undefined : LOOK_EVERY_MS,
       inbox: createPostgresInbox(this.#database, { owner: () => journal.owner, signals: this.#signals }),
+      workers: { own: () => journal.owner ?? "", list: () => journal.listWorkers() },
       whenLost(listen) {
         lost = listen;
       },

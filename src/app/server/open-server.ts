@@ -113,7 +113,7 @@ class Server implements HttpService {
       random: Math.random,
       log: (line) => log.write("warn", line),
       onDefect: parts.onDefect,
-      isOnly: true,
+      isOnly: app.config.settings.database.url === undefined,
     });
     this.#watch = new DefinitionWatch({
       appDir: app.appDir,

@@ -57,7 +57,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     clock,
     near: (run, near) => warnings.warnShared(run, near),
     failed: broken,
-    holder: options.budgetHolder,
+    workers: options.workers,
   });
   return {
     queue: new CommitQueue({
@@ -78,6 +78,6 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     secrets: new InputSecrets(options.secrets, journal),
     warnings,
     ledger,
-    budgets: new LazyBudgets({ ledger, journal, graphs, openBudgets }),
+    budgets: new LazyBudgets({ ledger, journal, graphs, openBudgets, workers: options.workers }),
   };
 }

@@ -43,8 +43,13 @@ export interface LocalHostOptions {
   readonly findAll?: FindAll;
   /** Opens the budgets that runs share. Undefined: nobody has set a budget so far. */
   openBudgets?(): Promise<Budgets | undefined>;
-  /** The name of this process in budgets. Absent: no other one drives runs of the same records. */
-  readonly budgetHolder?: string;
+  /** The processes that drive runs of the same records. Absent: only this one does. */
+  readonly workers?: {
+    /** This process. It is another one when others have taken over what it drove. */
+    own(): string;
+    /** Those that are not known to be dead. */
+    list(): Promise<readonly string[]>;
+  };
   readonly maxOutputBytes?: number;
   readonly maxRowsPerCommit?: number;
   readonly cacheBytes?: number;

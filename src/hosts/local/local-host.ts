@@ -307,6 +307,7 @@ export class LocalHost implements RunHost {
 
   async recover(): Promise<{ readonly resumed: number }> {
     await this.#parts.budgets.open();
+    await this.#parts.budgets.settleDead();
     const resumed = await this.#wakeUps.takeUpDue();
     await this.#outbox.drain();
     await this.#wakeUps.setAlarm(this.#options.clock.now() + LOOK_AGAIN_MS);
@@ -315,17 +316,13 @@ export class LocalHost implements RunHost {
 
   /** Others have taken over what this process drives: it stops at once, and records nothing of it. */
   lose(): void {
+    this.#parts.ledger.lose();
     const gone = new PawlError("OWNER_GONE", { message: "Another process has taken over the runs of this one." });
     for (const no of this.#runs.numbers) {
       const run = this.#runs.byNo(no);
       run?.leave(gone);
       if (run !== undefined) this.#abandon(run, gone);
     }
-  }
-
-  /** Frees what another process held of budgets that is dead and can append nothing any more. */
-  async settleBudgetsOf(dead: string): Promise<void> {
-    await this.#parts.budgets.settleFor(dead);
   }
 
   async park(force: AbortSignal, hold?: string): Promise<void> {

@@ -104,6 +104,8 @@ export interface Budgets {
    * waits gives back all that it does not use, and one that does not wait half of it, or all. Undefined: there is no such budget.
    */
   lease(wish: LeaseWish): Promise<BudgetLease | undefined>;
+  /** The processes that have leased something. */
+  holders(): Promise<readonly string[]>;
   /** What others wait for. */
   wantedOf(holder: string): Promise<readonly BudgetDay[]>;
   /** A process has ended, and the use of its runs is noted: nothing is held for it any more. */

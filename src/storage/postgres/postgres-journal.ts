@@ -67,6 +67,8 @@ export interface PostgresJournal extends Journal {
   readonly owner: string | null;
   /** Added to the time of this machine it is that of the server, in milliseconds. */
   readonly clockOffsetMs: number;
+  /** The processes that drive runs and are not known to be dead. */
+  listWorkers(): Promise<readonly string[]>;
 }
 
 /** Opens the journal, and brings its tables up to date. Throws `JOURNAL_IO`. */
@@ -82,6 +84,9 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
     },
     get clockOffsetMs() {
       return writer.clockOffsetMs;
+    },
+    async listWorkers() {
+      return (await database.all<{ readonly id: string }>("SELECT id FROM workers")).map(({ id }) => id);
     },
     reserveRun: () => writer.reserveRun(),
     append: (entries, token) => writer.append(entries, token),

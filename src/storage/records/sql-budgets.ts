@@ -114,6 +114,11 @@ export class SqlBudgets implements Budgets {
     });
   }
 
+  async holders(): Promise<readonly string[]> {
+    const text = "SELECT DISTINCT holder FROM budget_leases ORDER BY holder";
+    return (await this.#database.all<{ readonly holder: string }>(text)).map(({ holder }) => holder);
+  }
+
   async wantedOf(holder: string): Promise<readonly BudgetDay[]> {
     const text =
       "SELECT DISTINCT budget, day FROM budget_leases WHERE holder <> ? AND wanted_as > 0 ORDER BY budget, day";

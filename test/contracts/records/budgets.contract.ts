@@ -1,7 +1,20 @@
 import { describe, expect, test } from "vitest";
-import type { Budget, RunShare } from "../../../src/ports/service/budgets.ts";
+import type { Budget, LeaseWish, RunShare } from "../../../src/ports/service/budgets.ts";
 import { seen } from "./eventually.ts";
 import type { RecordsUnderTest } from "./records-under-test.ts";
+
+const NONE = { cost: 0, tokens: 0, tries: 0, duration: 0 };
+
+const TOTAL: Budget = {
+  id: "b",
+  per: "total",
+  limits: { cost: 1_000 },
+  onExceeded: "stop",
+  createdAt: 1,
+  updatedAt: 1,
+};
+
+const shareOf = (cost: number): RunShare => ({ budget: "b", day: "", use: { ...NONE, cost, unpriced: false } });
 
 export function describeBudgetsContract({ name, open }: RecordsUnderTest): void {
   describe(`${name}: budgets`, () => {
@@ -68,6 +81,86 @@ export function describeBudgetsContract({ name, open }: RecordsUnderTest): void 
       await one.note("r", [{ budget: "gone", day: "", use }], { holder: "a", upToSeq: 3 });
       expect(await other.sharesOf("r")).toEqual([]);
       expect(await other.open()).toEqual([]);
+    });
+
+    test("one process has all that is left; of two the one that waits gets what the other does not use", async () => {
+      const [{ budgets: one }, { budgets: other }] = await open();
+      await one.put(TOTAL);
+      const lease = (of: typeof one, holder: string, inUse: number, more: Partial<LeaseWish> = {}) =>
+        of.lease({
+          budget: "b",
+          day: "",
+          holder,
+          inUse: { ...NONE, cost: inUse },
+          wants: false,
+          keepsHalf: false,
+          ...more,
+        });
+      expect(await lease(one, "a", 0)).toMatchObject({ left: { cost: 1_000 }, elsewhere: { cost: 0 } });
+      await one.note("r", [shareOf(100)], { holder: "a", upToSeq: 1 });
+      expect(await lease(other, "b", 0, { wants: true })).toMatchObject({
+        left: { cost: 0 },
+        elsewhere: { cost: 900 },
+      });
+      expect(await one.wantedOf("a")).toEqual([{ budget: "b", day: "" }]);
+      expect(await one.wantedOf("b")).toEqual([]);
+      expect(await lease(one, "a", 100, { keepsHalf: true })).toMatchObject({ left: { cost: 500 } });
+      expect(await lease(other, "b", 0, { wants: true })).toMatchObject({ left: { cost: 400 }, isWaiting: false });
+      expect(await lease(other, "c", 0, { wants: true })).toMatchObject({ left: { cost: 0 }, isWaiting: true });
+      expect(await lease(one, "a", 100)).toMatchObject({ left: { cost: 100 } });
+      expect(await one.holders()).toEqual(["a", "b", "c"]);
+      await other.release("a");
+      expect(await lease(other, "c", 0, { wants: true })).toMatchObject({ left: { cost: 500 } });
+      expect(await lease(one, "a", 0, { budget: "gone" })).toBeUndefined();
+    });
+
+    test("what is noted comes from the lease, but for what another process has used, and only of runs that are its own", async () => {
+      const [{ budgets: one }, { budgets: other }] = await open();
+      await one.put(TOTAL);
+      const left = async (holder: string) => {
+        const wish = { budget: "b", day: "", holder, inUse: NONE, wants: false, keepsHalf: true };
+        return (await one.lease(wish))?.left.cost;
+      };
+      await left("a");
+      await one.note("r", [shareOf(300)], { holder: "a", upToSeq: 1 });
+      await one.note("r", [shareOf(400)], { holder: "a", upToSeq: 2, ifHeldBy: "a" });
+      expect(await left("a")).toBe(600);
+      await other.note("r", [shareOf(450)], { holder: "b", upToSeq: 3, isTakenUp: true });
+      await one.note("r", [shareOf(410)], { holder: "a", upToSeq: 2, ifHeldBy: "a" });
+      await one.close("r", [shareOf(410)], { holder: "a", ifHeldBy: "a" });
+      expect(await other.sharesOf("r")).toEqual([shareOf(450)]);
+      expect([await one.open("a"), await one.open("b")]).toMatchObject([[], [{ run: "r", upToSeq: 3 }]]);
+      await other.close("r", [shareOf(500)], { holder: "b", ifHeldBy: "b" });
+      expect((await one.sum("b", "")).use.cost).toBe(500);
+      expect(await left("a")).toBe(500);
+    });
+
+    test("the noted use and what all processes hold are never more than the limit, whatever they ask for at once", async () => {
+      const [{ budgets: one }, { budgets: other }] = await open();
+      await one.put(TOTAL);
+      const asked = Array.from({ length: 12 }, (_, n) =>
+        (n % 2 === 0 ? one : other).lease({
+          budget: "b",
+          day: "",
+          holder: `process ${n % 4}`,
+          inUse: { ...NONE, cost: 10 },
+          wants: true,
+          keepsHalf: n % 3 === 0,
+        }),
+      );
+      const notes = [1, 2, 3].map((n) => other.note(`r${n}`, [shareOf(5 * n)], { holder: `process ${n}`, upToSeq: n }));
+      await Promise.all([...asked, ...notes]);
+      const last = await one.lease({
+        budget: "b",
+        day: "",
+        holder: "last",
+        inUse: NONE,
+        wants: true,
+        keepsHalf: false,
+      });
+      const held = (last?.left.cost ?? 0) + (last?.elsewhere.cost ?? 0);
+      expect((last?.use.cost ?? 0) + held).toBeLessThanOrEqual(1_000);
+      expect(last?.use.cost).toBe(30);
     });
   });
 }

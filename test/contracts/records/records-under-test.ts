@@ -23,6 +23,27 @@ export interface RecordsUnderTest {
   open(): Promise<Pair>;
 }
 
+/** As many processes on one database, closed when the test ends. */
+export const SEVERAL_PROCESSES: readonly {
+  readonly name: string;
+  open(count: number): Promise<readonly AllRecords[]>;
+}[] = [
+  {
+    name: "SQLite",
+    async open(count) {
+      const folder = temporaryFolder();
+      return Array.from({ length: count }, () => openInFolder(folder));
+    },
+  },
+  {
+    name: "PostgreSQL",
+    async open(count) {
+      const url = await newTestDatabase();
+      return Promise.all(Array.from({ length: count }, () => openOnServer(url)));
+    },
+  },
+];
+
 /** Records of all databases, each as a process opens it. */
 export const RECORDS_UNDER_TEST: readonly RecordsUnderTest[] = [
   { name: "SQLite in memory", open: async () => pairOf(openInMemory()) },
@@ -59,7 +80,7 @@ function openInMemory(): AllRecords {
 }
 
 function openInFolder(folder: string, thread?: StorageThread): AllRecords {
-  const fileOf = (name: string) => ({ path: join(folder, name), durability: "power" }) as const;
+  const fileOf = (name: string) => ({ path: join(folder, name), durability: "process" }) as const;
   const there = () => thread;
   return closedLater(
     openServiceRecords(fileOf("service.db"), there),

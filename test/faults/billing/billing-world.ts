@@ -51,18 +51,45 @@ export function createAgent(model: Model) {
   });
 }
 
+/** A dead process asks for nothing any more. */
+function until(budgets: Budgets, isDead: () => boolean): Budgets {
+  return new Proxy(budgets, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]) => (isDead() ? new Promise(() => undefined) : Reflect.apply(member, target, given));
+    },
+  });
+}
+
 const LONG_MS = 3_600_000;
 
 /** Processes that follow one another on one journal. */
 export class Lives {
   readonly journal = new MemoryJournal();
-  readonly #clock = new FakeClock();
+  /** That of the process that lives. */
+  clock = new FakeClock();
+  /** Others drive runs with the same budgets. */
+  readonly #name: string | undefined;
+  #count = 0;
   readonly #budgets: Budgets | undefined;
   readonly #executor: ReturnType<typeof createAgent>;
+  readonly #workers: Set<string>;
 
-  constructor(executor: ReturnType<typeof createAgent>, budgets: Budgets | undefined) {
+  constructor(
+    executor: ReturnType<typeof createAgent>,
+    budgets: Budgets | undefined,
+    name?: string,
+    workers = new Set<string>(),
+  ) {
     this.#executor = executor;
     this.#budgets = budgets;
+    this.#name = name;
+    this.#workers = workers;
+  }
+
+  get #worker(): string {
+    return `${this.#name} ${this.#count}`;
   }
 
   /** A process that dies when it has committed so often: from then on nothing is written, and nothing that waits for it happens. */
@@ -75,15 +102,20 @@ export class Lives {
       died.resolve("died");
       return new Promise(() => {});
     });
-    const budgets = this.#budgets;
+    const budgets = this.#budgets === undefined ? undefined : until(this.#budgets, () => left < 0);
     // The deaths lie so far apart that nothing is suspected of them: suspects wait, and here no time passes by itself.
-    this.#clock.jump(LONG_MS);
+    this.clock = new FakeClock(this.clock.now() + LONG_MS);
+    this.#workers.delete(this.#worker);
+    this.#count += 1;
+    const worker = this.#worker;
+    this.#workers.add(worker);
     const world = new World({
       journal,
-      clock: this.#clock,
+      clock: this.clock,
       host: {
         findExecutor: async () => this.#executor,
         ...(budgets === undefined ? {} : { openBudgets: async () => budgets }),
+        ...(this.#name === undefined ? {} : { workers: { own: () => worker, list: async () => [...this.#workers] } }),
       },
     });
     return { world, died: died.promise };

@@ -28,7 +28,7 @@ export async function addSchedule(path: string, slots: number): Promise<number> 
     updatedAt: firstSlot,
   };
   expect(await service.schedules.add(schedule)).toBe(true);
-  service.close();
+  await service.close();
   return firstSlot;
 }
 

@@ -5,7 +5,7 @@ import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.
 import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { Budget, BudgetDay, Budgets, BudgetUse, RunShare } from "../../../ports/service/budgets.ts";
+import type { Budget, BudgetDay, Budgets, BudgetUse, Noting, RunShare } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
 import { decideReservations, type OfAttempt, PeakUse, stepOf } from "./decide-reservations.ts";
@@ -31,7 +31,8 @@ interface LedgerParts {
   readonly clock: Clock;
   near(run: LiveRun, near: BudgetNear): void;
   failed(error: unknown): void;
-  readonly holder?: string | undefined;
+  /** Others drive runs of the same records. */
+  readonly workers?: { own(): string } | undefined;
 }
 
 interface Bound {
@@ -73,20 +74,31 @@ export class BudgetLedger {
   records: Budgets | undefined;
   /** Called when attempts that wait may begin. */
   hasRoom: () => void = () => {};
-  /** The name of the process in leases. */
-  readonly holder: string;
-  readonly isShared: boolean;
+  readonly #workers: LedgerParts["workers"];
   #hasFailed = false;
   #isTicking = false;
   #isClosed = false;
 
-  /** `holder`: others drive runs of the same records. */
-  constructor({ clock, near, failed, holder }: LedgerParts) {
+  constructor({ clock, near, failed, workers }: LedgerParts) {
     this.#clock = clock;
     this.#near = near;
     this.#failed = failed;
-    this.holder = holder ?? ALONE;
-    this.isShared = holder !== undefined;
+    this.#workers = workers;
+  }
+
+  /** The name of the process in leases. */
+  get holder(): string {
+    return this.#workers?.own() ?? ALONE;
+  }
+
+  get isShared(): boolean {
+    return this.#workers !== undefined;
+  }
+
+  /** Others have taken over all runs: what this process held is no longer its own, and it notes nothing of them. */
+  lose(): void {
+    for (const run of [...this.#payers.keys()]) this.#payers.delete(run);
+    this.#accounts.clear();
   }
 
   /** Called before the first commit of a run: from now on its use is reconciled after a crash. */
@@ -308,7 +320,7 @@ export class BudgetLedger {
     payer.notedAt = this.#clock.now();
     const shares = this.#sharesOf(payer);
     this.#write(async () => {
-      await this.records?.note(run.runId, shares, { holder: this.holder, upToSeq: seq });
+      await this.records?.note(run.runId, shares, { ...this.#asHolder(), upToSeq: seq });
       payer.notedSeq = seq;
       this.#noted(payer, shares);
     });
@@ -327,6 +339,12 @@ export class BudgetLedger {
     });
   }
 
+  /** Only of runs that are its own: a process that has slept does not undo what the next one has noted. */
+  #asHolder(): Omit<Noting, "upToSeq"> {
+    const { holder } = this;
+    return this.isShared ? { holder, ifHeldBy: holder } : { holder };
+  }
+
   #noted(payer: PayingRun, shares: readonly RunShare[]): void {
     for (const share of shares) {
       const before = payer.noted.get(keyOf(share)) ?? NOTHING;
@@ -340,7 +358,8 @@ export class BudgetLedger {
   /** After what is to be written before. Nothing is admitted meanwhile: the lease may become smaller. */
   #lease(account: SharedAccount): void {
     account.isReady = false;
-    if (account.isAsking) return;
+    // A process that drives no runs begins some for others, and holds nothing.
+    if (account.isAsking || this.holder === "") return;
     account.isAsking = true;
     this.#write(async () => {
       account.isAsking = false;
@@ -363,7 +382,10 @@ export class BudgetLedger {
   #askForMore(account: SharedAccount): void {
     if (account.wants) return;
     account.wants = true;
-    this.#clock.wakeAt(Math.max(this.#clock.now(), account.leasedAt + ASK_AGAIN_MS), () => this.#lease(account));
+    const now = this.#clock.now();
+    // A clock that was set back must not make it wait for longer.
+    const askAt = Math.max(now, Math.min(now, account.leasedAt) + ASK_AGAIN_MS);
+    this.#clock.wakeAt(askAt, () => this.#lease(account));
   }
 
   #tickLater(): void {
@@ -419,7 +441,7 @@ export class BudgetLedger {
     if (payer === undefined || payer.budgets.length === 0) return;
     const shares = this.#sharesOf(payer);
     this.#write(async () => {
-      await this.records?.close(run.runId, shares, { holder: this.holder });
+      await this.records?.close(run.runId, shares, this.#asHolder());
       this.#noted(payer, shares);
     });
   }

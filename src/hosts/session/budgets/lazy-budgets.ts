@@ -14,6 +14,7 @@ interface LazyBudgetsParts {
   readonly graphs: GraphCache;
   /** Undefined: nobody has set a budget so far. */
   openBudgets?(): Promise<Budgets | undefined>;
+  readonly workers?: { list(): Promise<readonly string[]> } | undefined;
 }
 
 /** Opens the records of budgets when the first budget is set, which may be while this process runs. They bind the runs that begin after that. */
@@ -44,15 +45,21 @@ export class LazyBudgets {
   }
 
   /**
-   * Another process that drove runs is dead, and can append nothing any more: what its runs have used is noted from the journal,
-   * and what it held is free.
+   * Processes that drove runs are dead, and can append nothing any more: what their runs have used is noted from the journal, and
+   * what they held is free.
    */
-  async settleFor(dead: string): Promise<void> {
-    const { journal, graphs, openBudgets } = this.#parts;
-    const records = await openBudgets?.();
-    if (records === undefined) return;
-    await reconcileBudgets(records, { journal, graphs: graphs.byHash, holder: dead, ifHeldBy: dead });
-    await records.release(dead);
+  async settleDead(): Promise<void> {
+    const { ledger, journal, graphs, workers } = this.#parts;
+    const { records } = ledger;
+    if (records === undefined || workers === undefined) return;
+    // Read before those that live: a process that begins is known to live before it holds anything.
+    const holders = await records.holders();
+    const alive = holders.length === 0 ? [] : await workers.list();
+    for (const dead of holders.filter((holder) => !alive.includes(holder) && holder !== ledger.holder)) {
+      // A late note of the dead one finds that the run is no longer its own.
+      await reconcileBudgets(records, { journal, graphs: graphs.byHash, holder: "", ifHeldBy: dead });
+      await records.release(dead);
+    }
   }
 }
 
