@@ -20,7 +20,7 @@ export interface SharedHostParts {
   onDefect(error: unknown): void;
 }
 
-export interface LocalDriver extends RunHost {
+interface LocalDriver extends RunHost {
   /** `id`: the request of another process, which is answered in the commit of what it causes. */
   request(runId: string, request: RunRequest, id?: number): Promise<RunRecord>;
   /** Goes on with runs that are due and that nobody drives. */

@@ -32,6 +32,7 @@ interface FedEvent extends ToldEvent {
 }
 
 const PAGE = 200;
+const LOOK_EVERY_MS = 250;
 
 /** Whether a text may be an id of this stream, or of an older version's. */
 export const EVENT_ID = /^[\w.-]{1,64}$/;
@@ -45,6 +46,7 @@ export class EventFeed implements RunObserver {
   readonly #options: FeedOptions;
   #followers = 0;
   #tail: LogTail<FedEvent> | undefined;
+  #looking: NodeJS.Timeout | undefined;
   #cursor: Promise<LogCursor> | undefined;
   #pages: Promise<unknown> = Promise.resolve();
 
@@ -117,12 +119,17 @@ export class EventFeed implements RunObserver {
     this.#followers += 1;
     this.#tail ??= new LogTail(journal, position, toFed);
     this.#tail.look().catch(this.#options.onDefect);
+    // Other processes may write in the same journal.
+    this.#looking ??= setInterval(() => this.committed(), LOOK_EVERY_MS).unref();
     return this.#tail;
   }
 
   #leave(): void {
     this.#followers -= 1;
-    if (this.#followers === 0) this.#tail = undefined;
+    if (this.#followers > 0) return;
+    this.#tail = undefined;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
   }
 
   /** The journal commits between two pages. */

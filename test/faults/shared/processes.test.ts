@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { application } from "../../end-to-end/support/application.ts";
 import { type RunningServer, startServer } from "../../end-to-end/support/server.ts";
+import { readEvents } from "../../fakes/read-events.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
 const STEPS = 12;
@@ -83,9 +84,12 @@ test("every process shows, answers and cancels the runs of all", async () => {
     "APPROVAL_CONFLICT",
   );
 
+  const feed = await fetch(`${other.url}/events`);
   const running = await start(one, "chain");
   await ask(other, `/runs/${running}/cancel`, {});
   await expect.poll(() => statusOf(one, running)).toBe("cancelled");
+  const fed = await readEvents(feed, ({ event, data }) => event === "run.finished" && data.includes(running));
+  expect(fed.map(({ data }) => data).join("\n")).toContain(running);
   await expect(ask(other, `/runs/${running}/cancel`, {})).rejects.toThrow("RUN_FINISHED");
 });
 
@@ -103,6 +107,15 @@ test("a process that only takes requests has its runs driven by a worker, also w
   await worker.ended;
   const waiting = await start(api, "ask");
   expect(await statusOf(api, waiting)).toBe("queued");
+});
+
+test("the stream of a run is whole in a process that does not drive it", async () => {
+  const [one, other] = await startTwo();
+  const id = await start(one, "chain");
+  const streamed = await readEvents(await fetch(`${other.url}/runs/${id}/stream`));
+  const told = streamed.map(({ event, data }) => `${event} ${data}`).join("\n");
+  for (const step of Object.keys(ONCE)) expect(told).toContain(`"${step}"`);
+  expect(streamed.at(-1)?.event).toBe("end");
 });
 
 test("when a process is killed another one goes on with its runs, and no step is recorded twice", async () => {
