@@ -7,6 +7,7 @@ const PACKAGES = {
   bwrap: "bubblewrap",
   chromium: "chromium",
   curl: "curl",
+  pgbouncer: "pgbouncer",
   python3: "python3",
   strace: "strace",
   tmux: "tmux",
@@ -16,7 +17,7 @@ const PACKAGES = {
 
 type Tool = keyof typeof PACKAGES;
 
-const USUAL_FOLDERS = ["/usr/local/bin", "/usr/bin", "/bin"];
+const USUAL_FOLDERS = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin"];
 const NOTE = "needs ";
 
 /**
