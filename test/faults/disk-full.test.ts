@@ -74,7 +74,8 @@ test("while the disk is full nothing is performed; with room again the run goes 
 
   await world.clock.advance(60_000);
   expect(world.calls).toHaveLength(performed);
-  expect(stallsOf(notices)).toHaveLength(1 + 12);
+  // It is tried again after 50 ms, then after twice as long each time, seven times, and from then on every 5 s.
+  expect(stallsOf(notices)).toHaveLength(1 + 7 + 10);
 
   await replaceable.current.close();
   replaceable.current = openSqliteJournal({ path: file, durability: "process" });

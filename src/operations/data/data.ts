@@ -90,8 +90,10 @@ export const collectGarbage = defineOperation({
   ],
   mcp: OF_THIS_MACHINE,
   handle: async ({ app }, { dry_run: onlyLooks }) => {
+    // Refused before anything is deleted where its values are not this machine's to collect.
+    const folder = await app.dataFolder();
     const removed = await removeOldRuns(app, { onlyLooks });
-    const collected = await (await app.dataFolder()).collect(onlyLooks);
+    const collected = await folder.collect(onlyLooks);
     return { runs: countRemoved(removed), runs_by_status: removed, ...collected };
   },
 });

@@ -168,8 +168,9 @@ async function checkOwner(app: Application): Promise<Omit<Check, "name">> {
 async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
   const { journal } = await app.records();
   const open = await journal.listRuns({ status: ["queued", "running", "waiting", "awaiting_approval"], limit: 1_000 });
-  const { durability } = app.config.settings.data;
-  return { state: "ok", detail: `${open.length} unfinished runs, durability: ${durability}` };
+  const { data, database } = app.config.settings;
+  const place = database.url === undefined ? `durability: ${data.durability}` : "in the database";
+  return { state: "ok", detail: `${open.length} unfinished runs, ${place}` };
 }
 
 async function checkDatabase(app: Application): Promise<readonly Check[]> {
