@@ -9,6 +9,7 @@ import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
 import { createPostgresInbox } from "../../storage/postgres/postgres-inbox.ts";
 import { openPostgresJournal } from "../../storage/postgres/postgres-journal.ts";
 import { PostgresSignals } from "../../storage/postgres/postgres-signals.ts";
+import { ServerTime } from "../../storage/postgres/server-time.ts";
 import { once } from "../once.ts";
 import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
 import type { SocketPath } from "../owner/socket-path.ts";
@@ -61,9 +62,10 @@ export class SharedDatabase {
     const database = this.#database;
     const journal = await openPostgresJournal(drives.runs === "none" ? { database } : { database, lease });
     const watch = new DatabaseWatch(journal, this.#database);
+    const time = await ServerTime.read(this.#database);
     return {
       journal: watch.journal,
-      clock: new DatabaseClock(() => journal.clockOffsetMs),
+      clock: new DatabaseClock(() => time.offsetMs),
       storage: watch,
       loss: undefined,
       previousSeenAt: undefined,
@@ -75,7 +77,10 @@ export class SharedDatabase {
         lost = listen;
       },
       announce: () => undefined,
-      release: async () => socket.remove(),
+      async release() {
+        time.close();
+        socket.remove();
+      },
     };
   }
 

@@ -65,8 +65,6 @@ type HeadRow = {
 export interface PostgresJournal extends Journal {
   /** The process, as the runs that it drives name it now. Null: it drives none. */
   readonly owner: string | null;
-  /** Added to the time of this machine it is that of the server, in milliseconds. */
-  readonly clockOffsetMs: number;
   /** The processes that drive runs and are not known to be dead. */
   listWorkers(): Promise<readonly string[]>;
 }
@@ -81,9 +79,6 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
     ...createPostgresReader(database),
     get owner() {
       return writer.id;
-    },
-    get clockOffsetMs() {
-      return writer.clockOffsetMs;
     },
     async listWorkers() {
       return (await database.all<{ readonly id: string }>("SELECT id FROM workers")).map(({ id }) => id);
@@ -132,10 +127,6 @@ class PostgresWriter implements BatchOwner {
 
   get id(): string | null {
     return this.#lease?.id ?? null;
-  }
-
-  get clockOffsetMs(): number {
-    return this.#lease?.offsetMs ?? 0;
   }
 
   epochOf(run: RunNo): number {

@@ -13,10 +13,9 @@ export interface LeaseOptions {
 
 const BEATS_IN_A_LEASE = 4;
 
-const SERVER_TIME = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 const UNTIL = "now() + ? * interval '1 millisecond'";
 
-const BEAT = `UPDATE workers SET seen_at = now(), until = ${UNTIL} WHERE id = ? RETURNING ${SERVER_TIME} AS now`;
+const BEAT = `UPDATE workers SET seen_at = now(), until = ${UNTIL} WHERE id = ?`;
 
 /** The runs of processes whose lease is over belong to nobody, and what such a process still writes is fenced. */
 const REAP = `WITH dead AS (DELETE FROM workers WHERE until < now() RETURNING id, seen_at)
@@ -33,8 +32,6 @@ export class WorkerLease {
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
   #isClosed = false;
-  /** Added to the time of this machine it is that of the server, in milliseconds. */
-  offsetMs = 0;
 
   private constructor(options: LeaseOptions) {
     this.#options = options;
@@ -85,15 +82,11 @@ export class WorkerLease {
 
   async #beat(): Promise<void> {
     const { database, leaseMs, lost } = this.#options;
-    const asked = Date.now();
-    const seen = await database.get<{ readonly now: number }>(BEAT, leaseMs, this.#id);
-    if (seen === undefined) {
+    if ((await database.run(BEAT, leaseMs, this.#id)) === 0) {
       this.#id = randomUUID();
       lost();
       return this.#enter();
     }
-    const answered = Date.now();
-    this.offsetMs = seen.now - Math.round((asked + answered) / 2);
     await database.run(REAP);
   }
 }
