@@ -16,19 +16,13 @@ export function encodeBatch(entries: readonly Append[], token: string | null, ow
   const created = entries.flatMap((entry) =>
     entry.create === undefined ? [] : [toCreated(entry, entry.create, owner)],
   );
-  const runs = entries.filter(({ create }) => create === undefined).map((entry) => toPatched(entry, owner));
+  const runs = entries.flatMap(({ run, create, patch }) =>
+    create === undefined && patch !== undefined ? [{ no: run, epoch: owner.epochOf(run), ...toColumns(patch) }] : [],
+  );
   const events = entries.flatMap(toEvents);
   const rest = toRest(entries);
   const at = entries.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
-  const [entry] = entries;
-  const isAlone = entries.length === 1 && entry?.create === undefined && entry?.patch === undefined;
-  const alone = isAlone && entry !== undefined ? toPlaces(entry, owner) : [null, null, null, null];
-  const patched = isAlone ? null : toList(runs);
-  return [token, at, toLog(entries), owner.id, toList(created), ...alone, patched, toList(events), rest];
-}
-
-function toPlaces({ run, afterSeq, events }: Append, owner: BatchOwner): readonly SqlValue[] {
-  return [run, owner.epochOf(run), afterSeq, afterSeq + events.length];
+  return [token, at, toLog(entries), owner.id, toList(created), toList(runs), toList(events), rest];
 }
 
 /** The parts of a commit, as readers of the order of all runs want them: run, last number before, how many events. */
@@ -41,7 +35,7 @@ function toList(rows: readonly object[]): string | null {
   return rows.length === 0 ? null : JSON.stringify(rows);
 }
 
-function toCreated({ run, events, patch = {} }: Append, create: NewRun, owner: BatchOwner): object {
+function toCreated({ run, patch = {} }: Append, create: NewRun, owner: BatchOwner): object {
   // It waits in line until somebody takes it up.
   const waiting = owner.id === null && patch.status === "running" ? { status: "queued" as const } : {};
   return {
@@ -64,13 +58,7 @@ function toCreated({ run, events, patch = {} }: Append, create: NewRun, owner: B
       ...patch,
       ...waiting,
     }),
-    last: events.length,
   };
-}
-
-function toPatched({ run, afterSeq, events, patch }: Append, owner: BatchOwner): object {
-  const row = { no: run, epoch: owner.epochOf(run), after: afterSeq, last: afterSeq + events.length };
-  return patch === undefined ? row : { ...row, ...toColumns(patch) };
 }
 
 /** A field that is not given leaves its column as it is. */

@@ -4,7 +4,7 @@ import type { Step } from "./take-steps.ts";
 /**
  * The tables of the journal, as in SQLite but for these:
  * - `runs.epoch` grows whenever another process takes the run; `owner` is the process, `lost_at` the last sign of life of one
- *   that has died. `last_seq` is compared and set with each entry, so that a run has one writer.
+ *   that has died.
  * - `commits.tx` is the number of the transaction. Where all transactions before one have ended, nothing comes before it.
  * - `workers` are the processes that drive runs. Their times are those of the server, whose clock is everybody's.
  * Texts are compared byte by byte, as in SQLite.
@@ -30,7 +30,6 @@ CREATE TABLE runs (
   parent_run_id TEXT COLLATE "C",
   tenant_id TEXT COLLATE "C",
   callback_url TEXT COLLATE "C",
-  last_seq BIGINT NOT NULL,
   epoch BIGINT NOT NULL,
   owner TEXT COLLATE "C",
   lost_at BIGINT
@@ -109,16 +108,16 @@ RETURNS BIGINT LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = o
 DECLARE
   written BIGINT;
 BEGIN
-  UPDATE runs SET last_seq = new.last, cost_micro = coalesce(new.cost, runs.cost_micro),
+  UPDATE runs SET cost_micro = coalesce(new.cost, runs.cost_micro),
       uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro), status = coalesce(new.status, runs.status),
       parked = coalesce(new.parked, runs.parked), open_approvals = coalesce(new.approvals, runs.open_approvals),
       started_at = coalesce(new.started, runs.started_at), completed_at = coalesce(new.completed, runs.completed_at),
       wake_at = CASE WHEN new.wakes THEN new.wake ELSE runs.wake_at END,
       error = CASE WHEN new.fails THEN new.error ELSE runs.error END
-    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, after BIGINT, last BIGINT, cost BIGINT, uncertain BIGINT,
+    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, cost BIGINT, uncertain BIGINT,
       status TEXT, parked BIGINT, approvals BIGINT, started BIGINT, completed BIGINT, wakes BOOLEAN, wake BIGINT, fails BOOLEAN,
       error TEXT)
-    WHERE runs.no = new.no AND runs.epoch = new.epoch AND runs.last_seq = new.after
+    WHERE runs.no = new.no AND runs.epoch = new.epoch
       AND runs.status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded');
   GET DIAGNOSTICS written = ROW_COUNT;
   RETURN written;
@@ -127,35 +126,34 @@ $$`;
 
 /**
  * Commits a batch in one statement, which a session has planned once: all of it, or it fails with `PW001` where a run is not
- * as its entry says. Most batches are events of one run and nothing else (`p_run`).
+ * as its entry says. The row of the process is locked against those who would take its runs from it, so that an entry that only
+ * adds events need not touch the row of its run.
  */
 const APPEND = `
 CREATE FUNCTION pawl_append_1(
-  p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_run BIGINT, p_epoch BIGINT, p_after BIGINT, p_last BIGINT,
-  p_runs JSON, p_events JSON, p_rest JSON
+  p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_runs JSON, p_events JSON, p_rest JSON
 ) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
   written BIGINT;
 BEGIN
+  IF p_owner IS NOT NULL THEN
+    PERFORM 1 FROM workers WHERE id = p_owner FOR KEY SHARE;
+    IF NOT FOUND THEN RAISE EXCEPTION 'others have taken over' USING ERRCODE = 'PW001'; END IF;
+  END IF;
   IF p_log IS NOT NULL THEN
     INSERT INTO commits (tx, token, at, entries) VALUES (pg_current_xact_id()::text::bigint, p_token, p_at, p_log);
   END IF;
   IF p_created IS NOT NULL THEN
     INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status, parked, wake_at, cost_micro, uncertain_micro,
-        open_approvals, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, last_seq, epoch, owner)
+        open_approvals, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, epoch, owner)
       SELECT no, id, workflow, dialect, graph, definition, status, parked, wake, cost, uncertain,
-        approvals, created, started, completed, error, parent, tenant, callback, last, 1, p_owner
+        approvals, created, started, completed, error, parent, tenant, callback, 1, p_owner
       FROM json_to_recordset(p_created) AS new (no BIGINT, id TEXT, workflow TEXT, dialect TEXT, graph TEXT, definition TEXT,
         status TEXT, parked BIGINT, wake BIGINT, cost BIGINT, uncertain BIGINT, approvals BIGINT, created BIGINT, started BIGINT,
-        completed BIGINT, error TEXT, parent TEXT, tenant TEXT, callback TEXT, last BIGINT)
+        completed BIGINT, error TEXT, parent TEXT, tenant TEXT, callback TEXT)
       ON CONFLICT (no) DO NOTHING;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> json_array_length(p_created) THEN RAISE EXCEPTION 'exists' USING ERRCODE = 'PW001'; END IF;
-  END IF;
-  IF p_run IS NOT NULL THEN
-    UPDATE runs SET last_seq = p_last WHERE no = p_run AND epoch = p_epoch AND last_seq = p_after
-      AND status NOT IN ('completed', 'partial', 'failed', 'cancelled', 'budget_exceeded');
-    IF NOT FOUND THEN RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001'; END IF;
   END IF;
   IF p_runs IS NOT NULL AND pawl_patch_runs_1(p_runs) <> json_array_length(p_runs) THEN
     RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001';

@@ -4,8 +4,8 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 /** SQLSTATE classes of a server that cannot do anything at the moment, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const OUT_OF_ORDER = ["08", "53", "57", "58"];
 
-/** It was done at the same time as another one: the same transaction can succeed when it is done again. */
-const IN_THE_WAY = ["40001", "40P01", "55P03"];
+/** It was done at the same time as another one: the same transaction can see that when it is done again, and succeed. */
+const IN_THE_WAY = ["40001", "40P01", "55P03", "23505"];
 
 /** A pooler has given this connection another session, which does not know a statement by its name, or knows it already. */
 const NOT_PREPARED = ["26000", "42P05"];

@@ -6,6 +6,7 @@ import { RUN_COLUMNS, type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row
 import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
 import { JOURNAL_STEPS } from "./journal-steps.ts";
+import { isInTheWay } from "./postgres-failure.ts";
 import { createPostgresReader } from "./postgres-reader.ts";
 import { takeSteps } from "./take-steps.ts";
 import { WorkerLease } from "./worker-lease.ts";
@@ -21,8 +22,7 @@ export interface PostgresJournalOptions {
   };
 }
 
-const APPEND = `SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::bigint, ?::bigint, ?::bigint, ?::bigint,
-  ?::json, ?::json, ?::json)`;
+const APPEND = "SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
 
 /** The number that the next transaction gets. */
 const SELECT_NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next";
@@ -51,11 +51,13 @@ const CLAIM_DUE = `WITH active AS (
 const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
   WHERE no = ANY(?::bigint[]) AND owner = ? AND ${sql.UNFINISHED}`;
 
-const SELECT_HEAD = `SELECT last_seq AS "lastSeq", status, parked, epoch FROM runs WHERE no = ? FOR UPDATE`;
+const SELECT_HEAD = "SELECT status, parked, epoch FROM runs WHERE no = ? FOR UPDATE";
+/** In a statement of its own: the lock may have waited for one that wrote more. */
+const SELECT_LAST = "SELECT max(id) AS id FROM events WHERE id > ? AND id < ?";
+const SELECT_WORKER = "SELECT 1 AS alive FROM workers WHERE id = ? FOR KEY SHARE";
 
 type ClaimedRow = RunRow & { readonly epoch: number; readonly lostAt: number | null };
 type HeadRow = {
-  readonly lastSeq: number;
   readonly status: RunStatus;
   readonly parked: number;
   readonly epoch: number;
@@ -95,13 +97,15 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
 }
 
 /**
- * The writing calls. A run is written by the process that holds its newest epoch. A batch is one statement; only where that
- * fails is it done again entry by entry, in one transaction.
+ * The writing calls. A run is written by the process that has claimed it and is not dead to the others: its own row, locked in
+ * each batch, says so. A batch is one statement; only where that fails is it done again entry by entry, in one transaction.
  */
 class PostgresWriter implements BatchOwner {
   readonly #database: SqlDatabase;
   /** The runs that this process drives. */
-  readonly #epochs = new Map<RunNo, number>();
+  readonly #driven = new Map<RunNo, { readonly epoch: number; lastSeq: number }>();
+  /** Nothing is let go of while something of it is being written. */
+  #appending: Promise<unknown> = Promise.resolve();
   #lease: WorkerLease | undefined;
   /** No commit of this process has a smaller number. */
   #firstTx = 0;
@@ -119,7 +123,7 @@ class PostgresWriter implements BatchOwner {
 
   async drive({ leaseMs, lost, failed }: NonNullable<PostgresJournalOptions["lease"]>): Promise<void> {
     const forget = () => {
-      this.#epochs.clear();
+      this.#driven.clear();
       lost();
     };
     this.#lease = await WorkerLease.take({ database: this.#database, leaseMs, lost: forget, failed });
@@ -130,7 +134,7 @@ class PostgresWriter implements BatchOwner {
   }
 
   epochOf(run: RunNo): number {
-    return this.#epochs.get(run) ?? 0;
+    return this.#driven.get(run)?.epoch ?? 0;
   }
 
   /** Those who ask in one turn are answered by one statement. */
@@ -150,12 +154,20 @@ class PostgresWriter implements BatchOwner {
     }
   }
 
-  async append(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
+  append(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
+    const appending = this.#append(entries, token);
+    this.#appending = Promise.allSettled([this.#appending, appending]);
+    return appending;
+  }
+
+  async #append(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     if (entries.length === 0) return [];
-    // A batch that was tried before may have been written by then.
-    const isAgain = token !== undefined && token === this.#lastToken;
+    // A batch that was tried before may have been written by then. One that is being written is met by the keys of its events.
+    const known =
+      token !== undefined && token === this.#lastToken ? await this.#findBatch(this.#database, token) : undefined;
     this.#lastToken = token;
-    if (isUsual(entries) && !isAgain) {
+    if (known !== undefined) return this.#noteAll(entries, toResults(entries, known));
+    if (isUsual(entries) && entries.every((entry) => this.#follows(entry))) {
       try {
         await this.#database.all(APPEND, ...encodeBatch(entries, token ?? null, this));
         for (const entry of entries) this.#note(entry);
@@ -167,10 +179,25 @@ class PostgresWriter implements BatchOwner {
     return this.#appendOneByOne(entries, token);
   }
 
+  #findBatch(database: Sql, token: string): Promise<CommitRow | undefined> {
+    return database.get<CommitRow>(SELECT_BATCH, this.#firstTx, token);
+  }
+
+  #noteAll(entries: readonly Append[], results: readonly AppendResult[]): readonly AppendResult[] {
+    for (const [index, entry] of entries.entries()) if (results[index]?.ok === true) this.#note(entry);
+    return results;
+  }
+
+  #follows({ run, create, afterSeq }: Append): boolean {
+    return create !== undefined || this.#driven.get(run)?.lastSeq === afterSeq;
+  }
+
   /** An entry is not as it should be, or the batch was written before. */
   async #appendOneByOne(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
+    const owner = this.id;
     const results = await this.#database.together(async (within) => {
-      const known = token === undefined ? undefined : await within.get<CommitRow>(SELECT_BATCH, this.#firstTx, token);
+      if (owner !== null && (await within.get(SELECT_WORKER, owner)) === undefined) return undefined;
+      const known = token === undefined ? undefined : await this.#findBatch(within, token);
       if (known !== undefined) return toResults(entries, known);
       const made: AppendResult[] = [];
       const created = new Set<RunNo>();
@@ -185,16 +212,21 @@ class PostgresWriter implements BatchOwner {
       await within.run(INSERT_BATCH, token ?? null, at, toLog(accepted), JSON.stringify(refusals));
       return made;
     });
-    for (const [index, entry] of entries.entries()) if (results[index]?.ok === true) this.#note(entry);
-    // Perhaps all runs are lost, and not this one alone: the lease knows.
-    if (results.some((result) => !result.ok && result.reason === "fenced")) void this.#lease?.beat();
-    return results;
+    if (results === undefined) {
+      // Others have taken over everything. With another name it may begin runs again.
+      await this.#lease?.beat();
+      if (this.id !== owner) return this.#appendOneByOne(entries, token);
+      return entries.map(({ run }) => fenced(run));
+    }
+    return this.#noteAll(entries, results);
   }
 
   async #appendOne(within: Sql, entry: Append, created: ReadonlySet<RunNo>): Promise<AppendResult> {
     const { run, create } = entry;
     const row = await within.get<HeadRow>(SELECT_HEAD, run);
-    const head = row === undefined ? undefined : { ...row, parked: row.parked !== 0 };
+    const last = await within.get<{ readonly id: number | null }>(SELECT_LAST, run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+    const lastSeq = typeof last?.id === "number" ? last.id - run * SEQ_RANGE : 0;
+    const head = row === undefined ? undefined : { ...row, parked: row.parked !== 0, lastSeq };
     const epoch = created.has(run) ? 1 : this.epochOf(run);
     if (head !== undefined && create === undefined && !hasEnded(head.status) && head.epoch !== epoch)
       return fenced(run);
@@ -210,21 +242,24 @@ class PostgresWriter implements BatchOwner {
       await within.run("RELEASE SAVEPOINT entry");
       return { ok: true };
     } catch (error) {
-      if (isStorageFailure(error) || !(error instanceof Error)) throw error;
+      if (isInTheWay(error) || isStorageFailure(error) || !(error instanceof Error)) throw error;
       await within.run("ROLLBACK TO SAVEPOINT entry");
       return refused(error.message);
     }
   }
 
-  #note({ run, create, patch }: Append): void {
-    if (patch?.status !== undefined && hasEnded(patch.status)) this.#epochs.delete(run);
-    else if (create !== undefined) this.#epochs.set(run, 1);
+  #note({ run, create, patch, afterSeq, events }: Append): void {
+    const lastSeq = afterSeq + events.length;
+    const driven = this.#driven.get(run);
+    if (patch?.status !== undefined && hasEnded(patch.status)) this.#driven.delete(run);
+    else if (create !== undefined) this.#driven.set(run, { epoch: 1, lastSeq });
+    else if (driven !== undefined) driven.lastSeq = lastSeq;
   }
 
   async claim(run: RunNo): Promise<ClaimedRun | undefined> {
     const owner = this.id;
     if (owner === null) return undefined;
-    if (this.#epochs.has(run)) {
+    if (this.#driven.has(run)) {
       const row = await this.#database.get<RunRow>(sql.SELECT_RUN, run);
       return row === undefined ? undefined : { ...toRunRecord(row), lostAt: null };
     }
@@ -241,13 +276,14 @@ class PostgresWriter implements BatchOwner {
   }
 
   #toClaimed({ epoch, lostAt, ...row }: ClaimedRow): ClaimedRun {
-    this.#epochs.set(row.no, epoch);
+    this.#driven.set(row.no, { epoch, lastSeq: row.lastSeq });
     return { ...toRunRecord(row), lostAt };
   }
 
   async release(runs: readonly RunNo[]): Promise<void> {
     const owner = this.id;
-    const held = runs.filter((run) => this.#epochs.delete(run));
+    await this.#appending;
+    const held = runs.filter((run) => this.#driven.delete(run));
     if (owner !== null && held.length > 0) await this.#database.run(RELEASE, `{${held.join(",")}}`, owner);
   }
 
@@ -270,7 +306,7 @@ class PostgresWriter implements BatchOwner {
 
   /** The database is its opener's. */
   async close(): Promise<void> {
-    this.#epochs.clear();
+    this.#driven.clear();
     await this.#lease?.close();
   }
 }
