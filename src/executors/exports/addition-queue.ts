@@ -57,7 +57,8 @@ async function addTogether(file: SharedFile, batch: readonly Waiting[]): Promise
   if (wanted.length === 0) return;
   try {
     const additions = wanted.map(({ addition }) => addition);
-    const added = await untilUnchanged(() => appendRows(file.files, file.path, additions));
+    const refused = new Set<string>();
+    const added = await untilUnchanged(() => appendRows(file.files, file.path, additions, refused));
     for (const [index, one] of added.entries()) wanted[index]?.resolve(one);
   } catch (error) {
     const [only] = wanted;

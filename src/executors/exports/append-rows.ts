@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { hashOf, type PendingAdditions, readNote, type SettledNote, settleNote, writeNote } from "./addition-note.ts";
 import type { Rows } from "./csv-rows.ts";
@@ -28,31 +28,39 @@ const PIECE_BYTES = 64 * 1024;
  * Adds rows behind a CSV file, each addition once, at a cost that does not grow with the file. A note beside it says
  * beforehand what is added and where: after a crash it tells whether that has happened, and a part of it is written over.
  * Columns that the file does not have exchange it as a whole. The caller lets one call for a file follow the other. Throws
- * `STORAGE_CHANGED` where another process was faster: nothing is lost, and a second call adds the rows.
+ * `STORAGE_CHANGED` where another process was faster: nothing is lost, and a second call with the same `refused` adds the rows.
  */
 export async function appendRows(
   files: FileStorage,
   path: string,
   additions: readonly Addition[],
+  refused: Set<string> = new Set(),
 ): Promise<readonly Added[]> {
   const note = await settleNote(files, path, await readNote(files, path));
-  return await new CsvFile(files, path, note).append(additions);
+  return await new CsvFile(files, path, note, refused).append(additions);
 }
 
 class CsvFile {
   readonly #files: FileStorage;
   readonly #path: string;
   readonly #note: SettledNote;
+  /** Keys of additions that were refused. The note may take the same rows of another process for them. */
+  readonly #refused: Set<string>;
 
-  constructor(files: FileStorage, path: string, note: SettledNote) {
+  constructor(files: FileStorage, path: string, note: SettledNote, refused: Set<string>) {
     this.#files = files;
     this.#path = path;
     this.#note = note;
+    this.#refused = refused;
   }
 
   async append(additions: readonly Addition[]): Promise<readonly Added[]> {
     const columns = await this.#readColumns();
-    const { added, keys, records, all } = joinAll(additions, columns, this.#note.done);
+    const { added, keys, records, all } = joinAll(
+      additions,
+      columns,
+      this.#note.done.filter((key) => !this.#refused.has(key)),
+    );
     if (keys.length === 0) return added;
     const lines = toCsv(pad(records, all));
     const length = this.#note.size;
@@ -77,7 +85,12 @@ class CsvFile {
     const { done, length } = this.#note;
     const to = begun.from + content.byteLength;
     await writeNote(this.#files, this.#path, { done, length, pending: { ...begun, to, hash: hashOf(content) } });
-    await write();
+    try {
+      await write();
+    } catch (error) {
+      if (isPawlError(error) && error.code === "STORAGE_CHANGED") for (const key of begun.keys) this.#refused.add(key);
+      throw error;
+    }
     await writeNote(this.#files, this.#path, { done: [...done, ...begun.keys], length: to, pending: undefined });
   }
 
