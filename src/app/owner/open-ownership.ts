@@ -4,7 +4,6 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
-import { SharedHost } from "../../hosts/shared/shared-host.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { Regexes } from "../regexes.ts";
@@ -17,7 +16,15 @@ export interface OwnershipParts {
   /** What the host is given beside what is opened here, and what the configuration says. */
   readonly host: Omit<
     LocalHostOptions,
-    "journal" | "clock" | "previousSeenAt" | "env" | "matches" | "findAll" | "maxOutputBytes" | "maxRowsPerCommit"
+    | "journal"
+    | "clock"
+    | "previousSeenAt"
+    | "drives"
+    | "env"
+    | "matches"
+    | "findAll"
+    | "maxOutputBytes"
+    | "maxRowsPerCommit"
   > & { readonly secrets: RunSecrets };
   /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
@@ -50,9 +57,9 @@ export async function openOwnership(
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
   });
-  const { resumed } = await local.recover();
   seat.whenLost(() => local.lose());
-  const host = shareHost(local, seat, parts);
+  const { resumed } = await local.recover();
+  const host = await shareHost(local, seat, parts);
   const stopLooking = lookForRuns(local, seat, parts);
   const { onDefect } = parts.host;
   const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
@@ -61,10 +68,12 @@ export async function openOwnership(
 }
 
 /** Where there are other processes, each takes requests to the runs of all. */
-function shareHost(local: LocalHost, { inbox, journal }: Seat, { host }: OwnershipParts): RunHost {
+async function shareHost(local: LocalHost, seat: Seat, { host }: OwnershipParts): Promise<RunHost> {
+  const { inbox, journal } = seat;
+  if (inbox === undefined) return local;
+  const { SharedHost } = await import("../../hosts/shared/shared-host.ts");
   const { secrets, onDefect } = host;
-  const drives = host.drives?.runs !== "none";
-  return inbox === undefined ? local : new SharedHost({ local, journal, inbox, drives, secrets, onDefect });
+  return new SharedHost({ local, journal, inbox, drives: seat.drives?.runs !== "none", secrets, onDefect });
 }
 
 /** Runs that other processes have left or handed over are taken up here. */
