@@ -71,3 +71,8 @@ function conflict(message: string): Refusal {
 export function timeOf(entry: Append): number {
   return entry.events.at(-1)?.event.at ?? entry.create?.createdAt ?? 0;
 }
+
+/** The time of a batch. */
+export function latestOf(entries: readonly Append[]): number {
+  return entries.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
+}

@@ -1,6 +1,6 @@
 import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
-import { timeOf } from "../append-rule.ts";
+import { latestOf, timeOf } from "../append-rule.ts";
 import { SEQ_RANGE, toUncertainColumn } from "../sql/run-row.ts";
 import type { SqlValue } from "../sql/sql-database.ts";
 import { toPostgres } from "./postgres-text.ts";
@@ -21,7 +21,7 @@ export function encodeBatch(entries: readonly Append[], token: string | null, ow
   );
   const events = entries.flatMap(toEvents);
   const rest = toRest(entries);
-  const at = entries.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
+  const at = latestOf(entries);
   return [token, at, toLog(entries), owner.id, toList(created), toList(runs), toList(events), rest];
 }
 

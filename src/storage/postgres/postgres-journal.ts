@@ -1,8 +1,8 @@
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from "../../ports/journal.ts";
-import { findRefusal, hasEnded, MAX_EVENTS_PER_RUN, type Refusal, refused, taken, timeOf } from "../append-rule.ts";
+import { findRefusal, hasEnded, latestOf, MAX_EVENTS_PER_RUN, type Refusal, refused, taken } from "../append-rule.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { RUN_COLUMNS, type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import { RUN_COLUMNS, type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
 import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
 import { JOURNAL_STEPS } from "./journal-steps.ts";
@@ -52,8 +52,6 @@ const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
   WHERE no = ANY(?::bigint[]) AND owner = ? AND ${sql.UNFINISHED}`;
 
 const SELECT_HEAD = "SELECT status, parked, epoch FROM runs WHERE no = ? FOR UPDATE";
-/** In a statement of its own: the lock may have waited for one that wrote more. */
-const SELECT_LAST = "SELECT max(id) AS id FROM events WHERE id > ? AND id < ?";
 const SELECT_WORKER = "SELECT 1 AS alive FROM workers WHERE id = ? FOR KEY SHARE";
 
 type ClaimedRow = RunRow & { readonly epoch: number; readonly lostAt: number | null };
@@ -207,7 +205,7 @@ class PostgresWriter implements BatchOwner {
         made.push(result);
       }
       const accepted = entries.filter((_, index) => made[index]?.ok);
-      const at = accepted.reduce((latest, entry) => Math.max(latest, timeOf(entry)), 0);
+      const at = latestOf(accepted);
       const refusals = made.map((result) => (result.ok ? null : result));
       await within.run(INSERT_BATCH, token ?? null, at, toLog(accepted), JSON.stringify(refusals));
       return made;
@@ -224,7 +222,8 @@ class PostgresWriter implements BatchOwner {
   async #appendOne(within: Sql, entry: Append, created: ReadonlySet<RunNo>): Promise<AppendResult> {
     const { run, create } = entry;
     const row = await within.get<HeadRow>(SELECT_HEAD, run);
-    const last = await within.get<{ readonly id: number | null }>(SELECT_LAST, run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+    // In a statement of its own: the lock may have waited for one that wrote more.
+    const last = await within.get<{ readonly id: number | null }>(sql.SELECT_LAST_EVENT, ...rangeOf(run));
     const lastSeq = typeof last?.id === "number" ? last.id - run * SEQ_RANGE : 0;
     const head = row === undefined ? undefined : { ...row, parked: row.parked !== 0, lastSeq };
     const epoch = created.has(run) ? 1 : this.epochOf(run);
@@ -295,7 +294,7 @@ class PostgresWriter implements BatchOwner {
     return this.#database.together(async (within) => {
       const head = await within.get<HeadRow>(SELECT_HEAD, run);
       if (head === undefined || !hasEnded(head.status)) return false;
-      await within.run(sql.DELETE_EVENTS, run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+      await within.run(sql.DELETE_EVENTS, ...rangeOf(run));
       await within.run(sql.EMPTY_OUTBOX, run);
       await within.run(sql.DELETE_VIOLATIONS, run);
       await within.run(sql.INSERT_DELETED_RUN, run);

@@ -1,17 +1,19 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { PolicyDecision } from "../../core/graph/policy.ts";
 import { decodeEvent, type StoredEvent } from "../../core/history/event-codec.ts";
-import type { EventRow, Journal, OutboxRecord, RunNo, ViolationRecord } from "../../ports/journal.ts";
+import type { EventRow, Journal, OutboxRecord, RunNo } from "../../ports/journal.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { countRunsQuery, listRunsQuery, listViolationsQuery } from "../sql/list-queries.ts";
-import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import {
+  countRunsQuery,
+  listRunsQuery,
+  listViolationsQuery,
+  toViolation,
+  type ViolationRow,
+} from "../sql/list-queries.ts";
+import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import { PostgresLog } from "./postgres-log.ts";
 
 type Written = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "claimDue" | "release" | "close";
-
-/** The highest code point that a text may have: every id that begins with a prefix sorts below the prefix with this behind it. */
-const LAST_CHARACTER = "\u{10FFFF}";
 
 /** All of a table: here no statement keeps others from their turn. */
 const WHOLE = { first: 0, last: Number.MAX_SAFE_INTEGER };
@@ -52,17 +54,13 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
       const slice = { first: 0, last: (beforeNo ?? Number.MAX_SAFE_INTEGER) - 1 };
       const { text, parameters } = listViolationsQuery(filter, slice);
       const rows = await database.all<ViolationRow>(text, ...parameters);
-      return rows.map(({ decision, runId: id, workflow, tenantId, ...place }) => ({
-        ...place,
-        run: { id, workflow, tenantId: tenantId ?? undefined },
-        decision: JSON.parse(decision) as PolicyDecision,
-      }));
+      return rows.map(toViolation);
     },
 
     async findRun(idOrPrefix) {
       const exact = await database.get<RunRow>(sql.SELECT_RUN_BY_ID, idOrPrefix);
       if (exact !== undefined) return toRunRecord(exact);
-      const fitting = await database.all<RunRow>(sql.SELECT_RUNS_BY_PREFIX, idOrPrefix, idOrPrefix + LAST_CHARACTER);
+      const fitting = await database.all<RunRow>(sql.SELECT_RUNS_BY_PREFIX, ...sql.prefixRange(idOrPrefix));
       return fitting.length > 1 ? "ambiguous" : fitting.map(toRunRecord)[0];
     },
 
@@ -105,20 +103,8 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
 
 const NEXT_WAKE_AT = sql.SELECT_NEXT_WAKE_AT.replace("WHERE ", "WHERE owner IS NULL AND ");
 
-interface ViolationRow extends Pick<ViolationRecord, "no" | "seq" | "path" | "at"> {
-  readonly decision: string;
-  readonly runId: string;
-  readonly workflow: string;
-  readonly tenantId: string | null;
-}
-
 function toEvent({ id, cost_micro: costMicro, ...stored }: EventRecord): EventRow {
   return { seq: id % SEQ_RANGE, event: decodeEvent({ ...stored, costMicro }) };
-}
-
-/** The keys between which the events of a run lie, both excluded. */
-function rangeOf(run: RunNo, afterSeq: number): readonly [number, number] {
-  return [run * SEQ_RANGE + afterSeq, (run + 1) * SEQ_RANGE];
 }
 
 function missing(run: RunNo, seq: number): PawlError {

@@ -83,6 +83,11 @@ export const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs WHERE no = ?`;
 
 export const SELECT_RUN_BY_ID = `SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`;
 
+/** Every text that begins with a prefix sorts from it to below the prefix with the highest code point behind it. */
+export function prefixRange(prefix: string): readonly [string, string] {
+  return [prefix, `${prefix}\u{10FFFF}`];
+}
+
 /** A range instead of LIKE: it uses the index and knows no wildcards. */
 export const SELECT_RUNS_BY_PREFIX = `SELECT ${RUN_COLUMNS} FROM runs WHERE id >= ? AND id < ? LIMIT 2`;
 

@@ -1,4 +1,5 @@
-import type { RunFilter, RunSelection, RunStatus, ViolationFilter } from "../../ports/journal.ts";
+import type { PolicyDecision } from "../../core/graph/policy.ts";
+import type { RunFilter, RunSelection, RunStatus, ViolationFilter, ViolationRecord } from "../../ports/journal.ts";
 import { RUN_COLUMNS } from "./run-row.ts";
 
 interface Query {
@@ -83,6 +84,18 @@ export function listViolationsQuery(filter: ViolationFilter, slice: Slice): Quer
       FROM violations CROSS JOIN runs ${where} ORDER BY violations.no DESC LIMIT ?`,
     parameters: [...parameters, limit],
   };
+}
+
+export interface ViolationRow extends Pick<ViolationRecord, "no" | "seq" | "path" | "at"> {
+  readonly decision: string;
+  readonly runId: string;
+  readonly workflow: string;
+  readonly tenantId: string | null;
+}
+
+export function toViolation({ decision, runId: id, workflow, tenantId, ...place }: ViolationRow): ViolationRecord {
+  const run = { id, workflow, tenantId: tenantId ?? undefined };
+  return { ...place, run, decision: JSON.parse(decision) as PolicyDecision };
 }
 
 function nextRuns(

@@ -1,4 +1,4 @@
-import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
 import { MAX_EVENTS_PER_RUN } from "../append-rule.ts";
 
 type Optional = "wakeAt" | "startedAt" | "completedAt" | "parentRunId" | "tenantId" | "callbackUrl";
@@ -23,6 +23,11 @@ export function toUncertainColumn(micro: number | null | undefined): number | nu
 
 /** A power of two above every sequence number: events are keyed by run * SEQ_RANGE + seq. */
 export const SEQ_RANGE = MAX_EVENTS_PER_RUN + 1;
+
+/** The keys between which the events of a run lie, both excluded. */
+export function rangeOf(run: RunNo, afterSeq = 0): readonly [number, number] {
+  return [run * SEQ_RANGE + afterSeq, (run + 1) * SEQ_RANGE];
+}
 
 export const RUN_COLUMNS = `no, id, workflow_name AS "workflow", dialect, graph, definition, status,
   (SELECT coalesce(max(events.id) - no * ${SEQ_RANGE}, 0) FROM events

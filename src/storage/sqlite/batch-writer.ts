@@ -4,7 +4,7 @@ import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/
 import { findRefusal, hasEnded, headAfter, type RunHead, refused, taken, timeOf } from "../append-rule.ts";
 import { logBatch, type OpenPart } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { type RunRow, SEQ_RANGE, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
+import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
 import { Statements } from "./statement.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
@@ -85,7 +85,7 @@ export class BatchWriter {
       const head = this.#findHead(run);
       if (head === undefined || !hasEnded(head.status)) return false;
       this.#statements.inTransaction(() => {
-        this.#prepare(sql.DELETE_EVENTS).run(run * SEQ_RANGE, (run + 1) * SEQ_RANGE);
+        this.#prepare(sql.DELETE_EVENTS).run(...rangeOf(run));
         this.#prepare(sql.EMPTY_OUTBOX).run(run);
         this.#prepare(sql.DELETE_VIOLATIONS).run(run);
         this.#prepare(sql.INSERT_DELETED_RUN).run(run);

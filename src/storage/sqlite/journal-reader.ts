@@ -4,7 +4,7 @@ import { decodeEvent } from "../../core/history/event-codec.ts";
 import type { Journal, LoggedRun, OutboxRecord, RunNo } from "../../ports/journal.ts";
 import { type Commit, findPosition, openPartOf, readLog } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { type RunRow, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
 import { createLists, type Lists } from "./lists.ts";
 import { prepareTupleQuery, Statements } from "./statement.ts";
 
@@ -19,9 +19,6 @@ type EventTuple = readonly [
 ];
 
 type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | null };
-
-/** The highest code point: every id that begins with a prefix sorts below the prefix with this behind it. */
-const LAST_CHARACTER = "\u{10FFFF}";
 
 type Write = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "release" | "close";
 
@@ -94,7 +91,7 @@ export function createJournalReader(database: DatabaseSync, path: string) {
     findRun(idOrPrefix) {
       const exact = query<RunRow>(sql.SELECT_RUN_BY_ID).get(idOrPrefix);
       if (exact !== undefined) return toRunRecord(exact);
-      const fitting = query<RunRow>(sql.SELECT_RUNS_BY_PREFIX).all(idOrPrefix, idOrPrefix + LAST_CHARACTER);
+      const fitting = query<RunRow>(sql.SELECT_RUNS_BY_PREFIX).all(...sql.prefixRange(idOrPrefix));
       return fitting.length > 1 ? "ambiguous" : fitting.map(toRunRecord)[0];
     },
 
@@ -141,9 +138,4 @@ export function createJournalReader(database: DatabaseSync, path: string) {
   }
 
   return { reader, readOpenPart };
-}
-
-/** The keys between which the events of a run lie, both excluded. */
-function rangeOf(run: RunNo, afterSeq: number): readonly [number, number] {
-  return [run * SEQ_RANGE + afterSeq, (run + 1) * SEQ_RANGE];
 }

@@ -1,5 +1,4 @@
-import type { PolicyDecision } from "../../core/graph/policy.ts";
-import type { Journal, RunFilter, RunSelection, ViolationRecord } from "../../ports/journal.ts";
+import type { Journal, RunFilter, RunSelection } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import {
   countRunsQuery,
@@ -8,16 +7,11 @@ import {
   listViolationsQuery,
   orderOf,
   type Slice,
+  toViolation,
+  type ViolationRow,
 } from "../sql/list-queries.ts";
 import { type RunRow, toRunRecord } from "../sql/run-row.ts";
 import type { Statements } from "./statement.ts";
-
-interface ViolationRow extends Pick<ViolationRecord, "no" | "seq" | "path" | "at"> {
-  readonly decision: string;
-  readonly runId: string;
-  readonly workflow: string;
-  readonly tenantId: string | null;
-}
 
 /** Those for which any number of rows may have to be looked at. */
 export type Lists = Pick<Journal, "listRuns" | "countRuns" | "listViolations">;
@@ -62,11 +56,7 @@ export function createLists(statements: Statements): Lists {
         rows.push(...query<ViolationRow>(text).all(...parameters));
         if (rows.length >= filter.limit) break;
       }
-      return rows.map(({ decision, runId: id, workflow, tenantId, ...place }) => ({
-        ...place,
-        run: { id, workflow, tenantId: tenantId ?? undefined },
-        decision: JSON.parse(decision) as PolicyDecision,
-      }));
+      return rows.map(toViolation);
     },
   };
 
