@@ -10,6 +10,8 @@ const layers = {
   ports: ["core"],
   executors: ["core", "ports", "schemas"],
   storage: ["core", "ports"],
+  // Between processes. It keeps nothing, so it is no storage.
+  relay: ["core", "ports"],
   hosts: ["core", "ports"],
   config: ["core"],
   telemetry: ["core", "ports"],

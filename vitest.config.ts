@@ -14,7 +14,7 @@ const LONG_UNITS = [
  */
 const SHARE_PROCESSES = [
   "src/**/*.test.ts",
-  "test/{contracts,docs,exports,fakes,simulation}/**/*.test.ts",
+  "test/{chaos,contracts,docs,exports,fakes,simulation}/**/*.test.ts",
   "test/agents/served-agents.test.ts",
   "test/end-to-end/cli/{agents,demo,exit-codes,init,signals,step}.test.ts",
   "test/faults/{budget-crashes,policy-crashes,storage-comes-back}.test.ts",
@@ -29,6 +29,18 @@ const QUICK = [
   "test/end-to-end/serve/{policies,webhooks}.test.ts",
   "test/faults/{kill-at-every-commit,two-owners}.test.ts",
 ];
+
+/** End-to-end tests once more, over PostgreSQL alone, and over PostgreSQL, Redis and a bucket: `test/end-to-end/support/profile.ts`. */
+const PROFILES = ["postgres", "production"].map((name) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: ["test/end-to-end/**/*.test.ts"],
+    env: { PAWL_TEST_PROFILE: name },
+    setupFiles: ["test/end-to-end/support/embedded-only.ts"],
+    globalSetup: name === "production" ? ["test/support/production-for-all.ts"] : [],
+  },
+}));
 
 /** A machine that is busy with other things when the tests begin is given as many times longer. */
 const PATIENCE = Math.max(1, Math.round((loadavg()[0] ?? 0) / availableParallelism()));
@@ -64,6 +76,7 @@ export default defineConfig({
           testTimeout: 45_000 * PATIENCE,
         },
       },
+      ...PROFILES.map(({ test, ...rest }) => ({ ...rest, test: { ...test, testTimeout: 60_000 * PATIENCE } })),
     ],
   },
 });

@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
 import { makeJsonExact } from "../src/core/exact-json.ts";
 import { benchAgentTools } from "./agents/tool-calls.ts";
 import { benchWholeAgents } from "./agents/whole-agents.ts";
@@ -12,10 +14,17 @@ import { benchLoad } from "./service/load.ts";
 import { benchSubmissions } from "./service/submissions.ts";
 import { benchBucket } from "./storage/bucket.ts";
 import { benchPostgres } from "./storage/postgres.ts";
+import { benchReconnect } from "./storage/reconnect.ts";
 import type { Comparison } from "./support/compare.ts";
 import { benchTerminal } from "./terminal/output.ts";
+import { benchParkedRuns } from "./workers/parked-runs.ts";
+import { benchRequests } from "./workers/requests.ts";
+import { benchWorkers } from "./workers/waiting-steps.ts";
 
-/** `npm run bench [-- NAME ...] [-- --rounds=N]`: each figure beside its floor, measured in the same run. */
+/**
+ * `npm run bench [-- NAME ...] [-- --rounds=N]`: each figure beside its floor, measured in the same run. `--peers` installs other
+ * engines and measures Pawl beside them instead.
+ */
 const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   sequence: benchSequence,
   "fan-out": benchFanOut,
@@ -27,9 +36,13 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   "agents-tools": benchAgentTools,
   agents: benchWholeAgents,
   postgres: benchPostgres,
+  reconnect: benchReconnect,
   bucket: benchBucket,
   submissions: benchSubmissions,
   load: benchLoad,
+  parked: benchParkedRuns,
+  workers: benchWorkers,
+  requests: benchRequests,
 };
 
 // As in the program.
@@ -37,6 +50,8 @@ makeJsonExact();
 const args = process.argv.slice(2);
 const rounds = Number(args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 7);
 const wanted = args.filter((arg) => !arg.startsWith("--"));
+
+if (args.includes("--peers")) benchPeers();
 
 console.log(
   `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, medians of ${rounds} interleaved rounds\n`,
@@ -49,6 +64,20 @@ for (const [name, bench] of Object.entries(SCENARIOS)) {
 }
 
 function toRow({ name, floorName, floorMs, oursMs, ratio, target, note = "" }: Comparison): string {
-  const asked = target === undefined ? "" : `${target} ${ratio <= target ? "met" : "missed"}`;
+  const asked = target === undefined ? "" : `${Number(target.toFixed(2))} ${ratio <= target ? "met" : "missed"}`;
   return `| ${name} | ${floorName} | ${floorMs.toFixed(2)} | ${oursMs.toFixed(2)} | ${ratio.toFixed(2)} | ${asked} | ${note} |`;
+}
+
+/** They have packages of their own, none of whose scripts is run. */
+function benchPeers(): never {
+  const folder = fileURLToPath(new URL("./peers/", import.meta.url));
+  const run = (command: string, ...given: string[]) => {
+    const { status } = spawnSync(command, given, { stdio: "inherit" });
+    if (status !== 0) process.exit(1);
+  };
+  run("npm", "ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund");
+  const rest = args.filter((arg) => arg !== "--peers");
+  run(process.execPath, `${folder}main.ts`, ...rest);
+  run(process.execPath, `${folder}claims/main.ts`, ...rest);
+  process.exit(0);
 }

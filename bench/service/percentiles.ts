@@ -1,7 +1,9 @@
 /** The middle one, and what one in a hundred exceeds. */
 export function percentiles(valuesMs: readonly number[]): string {
-  const sorted = [...valuesMs].sort((a, b) => a - b);
-  const at = (share: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(0);
-  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
+  return `p50 ${percentile(valuesMs, 0.5).toFixed(0)} ms, p99 ${percentile(valuesMs, 0.99).toFixed(0)} ms`;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -1,14 +1,16 @@
 import { join, resolve } from "node:path";
 import { KnownSecrets } from "../config/known-secrets.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
+import { isStorageFailure } from "../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../core/trust/grant.ts";
-import { CapacityPools } from "../executors/capacity/capacity-pools.ts";
+import { type CapacityOptions, CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type { Drives } from "../hosts/local/local-host-options.ts";
 import type {
   AppHost,
   DataFolder,
+  DataMover,
   HttpService,
   ListenOptions,
   OpenApplication,
@@ -30,6 +32,7 @@ import type { DatabaseCare } from "../ports/database-care.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
+import type { RequestRates } from "../ports/request-rates.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { Budgets } from "../ports/service/budgets.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
@@ -69,6 +72,9 @@ export async function createApp(options: AppOptions): Promise<OpenApplication> {
   const config = await loadConfig({ appDir, flags: options.flags, environment: options.environment });
   return new App(appDir, config, options);
 }
+
+/** Other processes drive what is started. */
+const DRIVES_NONE: Drives = { runs: "none", concurrency: 0 };
 
 /** The only place that knows every part. Modules are loaded when they are needed: that is most of what a command costs. */
 class App implements OpenApplication {
@@ -112,7 +118,7 @@ class App implements OpenApplication {
     this.#parts = new OpenedParts(this.dataDir, { durability: data.durability, storage, makesNothing, database });
     const parts = { appDir, dataDir: this.dataDir, config };
     const { limits, patience_ms: patienceMs } = config.settings.capacity;
-    this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs });
+    this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs, ...this.#otherCallers() });
     this.#work = composeCodeAndModels({ ...parts, capacity: this.capacity });
     this.#tools = composeTools({ ...parts, work: this.#work, files: () => this.files() });
     const { environment, tell } = options;
@@ -170,9 +176,13 @@ class App implements OpenApplication {
     return this.#host;
   }
 
-  backgroundHost(): Promise<AppHost> {
+  backgroundHost({ onlyStarts = false } = {}): Promise<AppHost> {
     const isShared = this.#database() !== undefined;
-    this.#host ??= this.#openHost(() => (isShared ? this.#connect() : this.#connectToBackground()));
+    this.#host ??= this.#openHost(async () => {
+      if (!isShared) return this.#connectToBackground();
+      // What a command begins waits for a process that stays. An answer is recorded by whoever can, also where there is none.
+      return onlyStarts ? this.#connect(DRIVES_NONE) : this.#connect();
+    });
     return this.#host;
   }
 
@@ -238,28 +248,38 @@ class App implements OpenApplication {
   }
 
   async dataFolder(): Promise<DataFolder> {
-    const { dataDir } = this;
-    if (this.#database() !== undefined) throw inDatabase();
-    const [{ backUp, restore }, { collectBlobs }] = await Promise.all([
-      import("../storage/backup.ts"),
-      import("../storage/collect-blobs.ts"),
-    ]);
+    const { createDataFolder } = await import("./data-folder.ts");
     const { blobs, bucket } = await this.#parts.stores();
-    const elsewhere = bucket === undefined ? {} : { elsewhere: bucket.place };
-    return {
-      backUp: async (to) => ({ ...(await backUp(dataDir, to)), ...elsewhere }),
-      restore: async (from, replace) => ({ ...(await restore(from, dataDir, replace)), ...elsewhere }),
-      async collect(onlyLooks) {
-        const parts = await bucket?.collect(onlyLooks);
-        const collected = await collectBlobs(dataDir, blobs, onlyLooks);
-        return { ...collected, bytes: collected.bytes + (parts?.bytes ?? 0), parts: parts?.count ?? 0 };
-      },
-    };
+    return createDataFolder({
+      dataDir: this.dataDir,
+      blobs,
+      bucket,
+      database: await this.#database(),
+      journal: () => this.#parts.journal(),
+    });
+  }
+
+  async dataMover(): Promise<DataMover> {
+    const { createDataMover } = await import("./move-data.ts");
+    const { dataDir, config } = this;
+    const stores = () => this.#parts.stores();
+    return createDataMover({ dataDir, settings: config.settings, stores, secrets: () => this.secrets() });
   }
 
   async checkBucket() {
     const { bucket } = await this.#parts.stores();
     return bucket === undefined ? undefined : { place: bucket.place, trouble: await bucket.findTrouble() };
+  }
+
+  async checkRedis() {
+    const link = await (await this.#database())?.redis();
+    if (link === undefined) return undefined;
+    const trouble = await link.findTrouble();
+    return { trouble: trouble === undefined ? undefined : this.mask(trouble) };
+  }
+
+  async requestRates(): Promise<RequestRates | undefined> {
+    return (await this.#database())?.requestRates();
   }
 
   database(): DatabaseCare | undefined {
@@ -399,6 +419,7 @@ class App implements OpenApplication {
     if (connection?.role === "owner") await connection.ownership.close();
     else await connection?.host.park();
     await this.#tracing?.close();
+    this.capacity.close();
     await this.#work.close();
     await this.#terminals.close();
     await this.#tools.close();
@@ -414,6 +435,22 @@ class App implements OpenApplication {
       ({ SharedDatabase }) => new SharedDatabase(url, this.config),
     );
     return this.#shared;
+  }
+
+  /** Processes that share a database share the places of the servers that they call. */
+  #otherCallers(): Pick<CapacityOptions, "others"> {
+    const database = this.config.settings.database.url;
+    if (database === undefined) return {};
+    const shares = async () => {
+      const shared = await this.#database();
+      if (shared === undefined) throw new Error("no database");
+      return shared.poolShares();
+    };
+    const failed = (error: unknown) => {
+      // What has failed is tried again, and runs say by themselves that nothing can be written.
+      if (!isStorageFailure(error)) this.#options.onDefect(error);
+    };
+    return { others: { shares, failed } };
   }
 
   /** Undefined: this process has not needed one, or could not get one. */
@@ -445,13 +482,14 @@ class App implements OpenApplication {
     return this.#openHost(connect, connect);
   }
 
-  async #connect(): Promise<Connection> {
+  /** `drives`: in a database that others use too. */
+  async #connect(drives = this.#drives()): Promise<Connection> {
     const database = await this.#database();
     if (database !== undefined) {
       const { connectToDatabase } = await import("./owner/connect.ts");
       const onDefect = (error: unknown) => this.#options.onDefect(error);
       return connectToDatabase(async (socket) =>
-        this.#own(await database.takeSeat(socket, this.#drives(), onDefect), socket.path),
+        this.#own(await database.takeSeat(socket, drives, onDefect), socket.path),
       );
     }
     const { connectToData } = await import("./owner/connect.ts");
@@ -550,12 +588,6 @@ function withoutOthers(role: string): PawlError {
   return new PawlError("CONFIG_INVALID", {
     message: `The role \`${role}\` leaves work to other processes, and there are none without a database.`,
     remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
-  });
-}
-
-function inDatabase(): PawlError {
-  return new PawlError("RUNS_IN_DATABASE", {
-    message: "`database.url` (DATABASE_URL) says that runs are kept elsewhere.",
   });
 }
 

@@ -1,4 +1,4 @@
-/** Makes something when it is first asked for, and only once. */
+/** Makes something when it is first asked for, and only once. What has failed is tried again when it is asked for again. */
 export type Once<T> = (() => Promise<T>) & {
   /** Closes what was made. Nothing is made for it, and what could not be made needs no closing. */
   close(close: (made: T) => unknown): Promise<void>;
@@ -7,7 +7,13 @@ export type Once<T> = (() => Promise<T>) & {
 export function once<T>(make: () => Promise<T>): Once<T> {
   let made: Promise<T> | undefined;
   const get = () => {
-    made ??= make();
+    if (made === undefined) {
+      const making = make();
+      made = making;
+      making.catch(() => {
+        if (made === making) made = undefined;
+      });
+    }
     return made;
   };
   const close = async (end: (made: T) => unknown) => {

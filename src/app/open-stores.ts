@@ -37,7 +37,7 @@ export async function openStores(
   settings: Settings["storage"],
   database?: Promise<{ dataId(): Promise<string> }>,
 ): Promise<Stores> {
-  if (settings.backend !== "s3") return openInFolder(dataDir);
+  if (settings.backend !== "s3") return openInFolder(dataDir, database !== undefined);
   return openInBucket(dataDir, settings, async () => (await database)?.dataId() ?? readDataId(dataDir));
 }
 
@@ -47,9 +47,28 @@ export async function openFolder(folder: string, incoming?: string): Promise<Fil
   return new LocalFileStorage(folder, incoming);
 }
 
-async function openInFolder(dataDir: string): Promise<Stores> {
+async function openInFolder(dataDir: string, isShared: boolean): Promise<Stores> {
   const [blobs, files] = [await openFileBlobs(dataDir), await openFolder(join(dataDir, "storage"))];
-  return { blobs, files, bucket: undefined };
+  return { blobs: isShared ? tellingOfMachines(blobs) : blobs, files, bucket: undefined };
+}
+
+/** Other processes of the same database may be on other machines. */
+function tellingOfMachines(blobs: Blobs): Blobs {
+  return {
+    put: (content) => blobs.put(content),
+    get: (sha256) =>
+      blobs.get(sha256).catch((cause: unknown) => {
+        if (!isPawlError(cause) || cause.code !== "BLOB_MISSING") throw cause;
+        throw new PawlError("BLOB_MISSING", {
+          message: `${cause.message.replace(/\.$/, "")} on this machine. A process with another data folder may have written it there.`,
+          remedy:
+            "Keep values in a bucket (STORAGE_BACKEND=s3), or give all processes of the database one data folder. Copy the `blobs` folder of the other machine to have what it has written so far.",
+          cause,
+        });
+      }),
+    list: () => blobs.list(),
+    remove: (sha256, options) => blobs.remove(sha256, options),
+  };
 }
 
 async function openFileBlobs(dataDir: string): Promise<Blobs> {

@@ -131,7 +131,11 @@ export const SETTINGS = {
     },
   },
   redis: {
-    url: { is: "secret", env: ["REDIS_URL"], later: "This process wakes its own runs", says: "A Redis server." },
+    url: {
+      is: "secret",
+      env: ["REDIS_URL"],
+      says: "A Redis server through which the processes of a database wake one another, and count the requests of each caller together.",
+    },
   },
   secrets: {
     env: { is: "texts", default: [], says: "Environment variables that are secret though their names do not show it." },
@@ -264,7 +268,7 @@ export const SETTINGS = {
     limits: {
       is: "counts",
       default: {},
-      says: "The most calls at once, by the origin of an agent server, a provider, or `provider:model`.",
+      says: "The most calls at once of all processes together, by the origin of an agent server, a provider, or `provider:model`.",
     },
     patience_ms: {
       is: "milliseconds",

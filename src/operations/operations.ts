@@ -32,7 +32,7 @@ const TOPICS = [
   { topic: "terminals", words: ["terminals"], load: () => import("./terminals/terminals.ts") },
   { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },
   { topic: "system", words: ["db"], load: () => import("./database/database.ts") },
-  { topic: "system", words: ["backup", "restore", "gc"], load: () => import("./data/data.ts") },
+  { topic: "system", words: ["backup", "restore", "gc", "data"], load: () => import("./data/data.ts") },
 ] as const;
 
 type TopicOperations = Awaited<ReturnType<(typeof TOPICS)[number]["load"]>>;

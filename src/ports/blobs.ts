@@ -5,5 +5,6 @@ export interface Blobs {
   /** Throws `BLOB_MISSING`, or `BLOB_DAMAGED` where the content does not match its hash. */
   get(sha256: string): Promise<Uint8Array>;
   list(): AsyncIterable<{ readonly sha256: string; readonly bytes: number; readonly modifiedAt: number }>;
-  remove(sha256: string): Promise<void>;
+  /** False: it was written at `before` or later, in milliseconds since the epoch, and stays. */
+  remove(sha256: string, options?: { readonly before?: number }): Promise<boolean>;
 }

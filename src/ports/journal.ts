@@ -226,6 +226,8 @@ export interface RunRecord extends NewRun {
 export interface ClaimedRun extends RunRecord {
   /** The last sign of life of the process that drove it before and has died. `null`: it was let go of. Absent: nobody knows. */
   readonly lostAt?: number | null;
+  /** A process that drives no runs has begun it, and nobody has driven it so far: nothing that it wants done has been tried. */
+  readonly isNew?: true;
 }
 
 /** Some of its steps took the process down and rest until a person resumes the run. */

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/parse-json.ts";
+import { copyIfThere, copyTo, holdFolder, listFiles, putInPlace, sync, syncAll } from "./data-folder.ts";
 import { toFileFailure } from "./files/durable-write.ts";
 import { toReadFailure } from "./sqlite/storage-failure.ts";
-import { tryLock } from "./try-lock.ts";
 
 /** What a backup holds. */
 export interface BackupReport {
@@ -20,7 +20,7 @@ const MANIFEST = "backup.json";
 /** What belongs to a process, not to the data. The key of the secrets is to lie elsewhere than what it opens. */
 const LEFT_OUT =
   /^(owner\.(db|log|sock)|lock\.json|space\.probe|secrets\.key|pawl\.db-mark|backup\.json)|-(wal|shm|journal)$|\.new$/;
-const LEFT_OUT_FOLDERS = new Set(["incoming"]);
+const INTO_ANOTHER = "End it first, or restore into another folder with `--data DIR`.";
 
 /**
  * Copies a data folder beside the processes that use it: first each database as it is at one moment, then the files, so that all that the
@@ -61,7 +61,7 @@ export async function restore(from: string, dataDir: string, replace: boolean): 
   const source = resolve(from);
   await checkBackup(source);
   const isThere = existsSync(join(dataDir, "pawl.db"));
-  if (isThere) refuseOwned(dataDir);
+  if (isThere) holdFolder(dataDir, INTO_ANOTHER).close();
   if (isThere && !replace)
     throw new PawlError("DATA_EXISTS", { message: `${dataDir} has a journal, which the backup would replace.` });
   const unfinished = `${dataDir}.restoring`;
@@ -70,13 +70,9 @@ export async function restore(from: string, dataDir: string, replace: boolean): 
     await mkdir(unfinished, { recursive: true, mode: 0o700 });
     for (const name of await listFiles(source))
       if (name !== MANIFEST) await copyTo(join(source, name), join(unfinished, name));
-    const key = join(dataDir, "secrets.key");
-    if (existsSync(key)) await copyTo(key, join(unfinished, "secrets.key"));
+    await copyIfThere(join(dataDir, "secrets.key"), join(unfinished, "secrets.key"));
     const report = await measure(unfinished);
-    await syncAll(unfinished);
-    if (existsSync(dataDir)) await rename(dataDir, `${dataDir}.before-${new Date().toISOString().replaceAll(":", "")}`);
-    await rename(unfinished, dataDir);
-    await sync(dirname(dataDir));
+    await putInPlace(unfinished, dataDir);
     return { path: dataDir, ...report };
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
@@ -116,15 +112,6 @@ function findFault(path: string): string | undefined {
   }
 }
 
-function refuseOwned(dataDir: string): void {
-  const lock = tryLock(join(dataDir, "owner.db"));
-  if (lock !== undefined) return lock.close();
-  throw new PawlError("DATA_LOCKED", {
-    message: `A process works on ${dataDir}.`,
-    remedy: "End it first, or restore into another folder with `--data DIR`.",
-  });
-}
-
 /** As it is at one moment, whoever writes meanwhile, and without what has been deleted. */
 async function copyDatabase(from: string, to: string): Promise<void> {
   try {
@@ -147,46 +134,9 @@ async function listData(
   return { databases: all.filter(isDatabase), files: all.filter((name) => !isDatabase(name)) };
 }
 
-/** Relative paths of all regular files. */
-async function listFiles(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && !LEFT_OUT_FOLDERS.has(basename(entry.parentPath)))
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
-}
-
 async function measure(folder: string): Promise<{ readonly files: number; readonly bytes: number }> {
   const names = (await listFiles(folder)).filter((name) => name !== MANIFEST);
   let bytes = 0;
   for (const name of names) bytes += (await stat(join(folder, name))).size;
   return { files: names.length, bytes };
-}
-
-/** A file may be removed while its folder is copied. */
-async function copyIfThere(from: string, to: string): Promise<void> {
-  if (existsSync(from)) await copyTo(from, to).catch((error: unknown) => ignoreMissing(error, from));
-}
-
-function ignoreMissing(error: unknown, path: string): void {
-  if (existsSync(path)) throw error;
-}
-
-async function copyTo(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await copyFile(from, to);
-}
-
-async function syncAll(folder: string): Promise<void> {
-  for (const name of await listFiles(folder)) await sync(join(folder, name));
-  await sync(folder);
-}
-
-async function sync(path: string): Promise<void> {
-  const file = await open(path, "r");
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

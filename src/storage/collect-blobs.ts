@@ -12,20 +12,23 @@ export interface Collected {
   readonly bytes: number;
 }
 
+/** Takes the hashes away that something refers to. */
+export type DropNamed = (hashes: Map<string, unknown>) => Promise<void>;
+
 /**
- * Removes blobs that are older than an hour and that no text in any database of the data folder names, beside the processes that use it. `only looks`: it
- * removes nothing. Throws `JOURNAL_IO`, `JOURNAL_DAMAGED`.
+ * Removes blobs that are older than an hour and that nothing refers to, beside the processes that write both. `onlyLooks`: it removes
+ * nothing.
  */
-export async function collectBlobs(dataDir: string, blobs: Blobs, onlyLooks: boolean): Promise<Collected> {
+export async function collectBlobs(blobs: Blobs, dropNamed: DropNamed, onlyLooks: boolean): Promise<Collected> {
   const old = new Map<string, number>();
   for await (const { sha256, bytes, modifiedAt } of blobs.list()) if (isOld(modifiedAt)) old.set(sha256, bytes);
-  for (const name of await readdir(dataDir))
-    if (name.endsWith(".db") && name !== "owner.db" && old.size > 0) dropNamed(join(dataDir, name), old);
+  // Read after the blobs were listed: one that is about to be referred to by then is written again, which makes it young.
+  if (old.size > 0) await dropNamed(old);
   let collected: Collected = { blobs: 0, bytes: 0 };
-  // One that is about to be referred to has been touched meanwhile.
   for await (const { sha256, bytes, modifiedAt } of blobs.list()) {
     if (!old.has(sha256) || !isOld(modifiedAt)) continue;
-    if (!onlyLooks) await blobs.remove(sha256);
+    // A list may be older than what became of one of its blobs since.
+    if (!onlyLooks && !(await blobs.remove(sha256, { before: Date.now() - GRACE_MS }))) continue;
     collected = { blobs: collected.blobs + 1, bytes: collected.bytes + bytes };
   }
   return collected;
@@ -35,8 +38,15 @@ function isOld(modifiedAt: number): boolean {
   return Date.now() - modifiedAt > GRACE_MS;
 }
 
-/** Any text that has a hash in it may mean the blob. */
-function dropNamed(path: string, hashes: Map<string, number>): void {
+/** Whatever text in any database of the data folder has a hash in it may mean the blob. Throws `JOURNAL_IO`, `JOURNAL_DAMAGED`. */
+export function namedInFolder(dataDir: string): DropNamed {
+  return async (hashes) => {
+    for (const name of await readdir(dataDir))
+      if (name.endsWith(".db") && name !== "owner.db" && hashes.size > 0) dropNamedIn(join(dataDir, name), hashes);
+  };
+}
+
+function dropNamedIn(path: string, hashes: Map<string, unknown>): void {
   try {
     const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {

@@ -157,7 +157,7 @@ function partsOf(commit: Commit, next: Commit | undefined, source: Pick<LogSourc
   return wentOn === 0 ? parts : parts.with(-1, { ...last, count: last.count + wentOn });
 }
 
-function readCommit({ entries }: Commit): { readonly wentOn: number; readonly parts: readonly Part[] } {
+export function readCommit({ entries }: Commit): { readonly wentOn: number; readonly parts: readonly Part[] } {
   const [wentOn = 0, ...numbers]: readonly number[] = JSON.parse(entries);
   const parts: Part[] = [];
   for (let n = 0; n + 2 < numbers.length; n += 3) {

@@ -12,6 +12,6 @@ export function withOlderBlobs(blobs: Blobs, older: Blobs): Blobs {
         return blobs.get(sha256);
       }),
     list: () => blobs.list(),
-    remove: (sha256) => blobs.remove(sha256),
+    remove: (sha256, options) => blobs.remove(sha256, options),
   };
 }

@@ -55,6 +55,16 @@ export function describeBlobsContract(name: string, { open }: { open(folder: str
       expect(await listed(blobs)).toEqual([]);
     });
 
+    test("a blob that was written again since a time stays", async () => {
+      const blobs = openInNewFolder();
+      const sha256 = await blobs.put("x");
+
+      expect(await blobs.remove(sha256, { before: Date.now() - 60_000 })).toBe(false);
+      expect(await listed(blobs)).toHaveLength(1);
+      expect(await blobs.remove(sha256, { before: Date.now() + 60_000 })).toBe(true);
+      expect(await listed(blobs)).toEqual([]);
+    });
+
     test("all blobs are listed with their size and age", async () => {
       const blobs = openInNewFolder();
       const before = Date.now() - 2_000;

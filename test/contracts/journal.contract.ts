@@ -664,6 +664,17 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
   });
 
   describe(`${name}: pins and outbox`, () => {
+    test("a text comes back as it was, whatever characters are in it", async () => {
+      const journal = await openInNewFolder();
+      const text = 'a\0b \u{10FFFE}0 \u{10FFFE} \\u0000 "ü😀"';
+      const run = await journal.reserveRun();
+      const events = [{ event: started(text) }];
+      await journal.append([{ run, afterSeq: 0, create: newRun("a"), events, pins: [{ hash: "h", text }] }]);
+
+      expect(await journal.readPinned("h")).toBe(text);
+      expect(await readPaths(journal, run)).toEqual([text]);
+    });
+
     test("a pinned text is stored once and found by its hash", async () => {
       const journal = await openInNewFolder();
       const pins = [{ hash: "h", text: "first" }];

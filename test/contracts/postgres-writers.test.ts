@@ -7,11 +7,11 @@ import { newTestDatabase } from "../support/test-database.ts";
 import { createRun, readPaths, started } from "./journal-samples.ts";
 
 /** The first one shows no sign of life while a test lasts, and the others look often for who has died. */
-async function openSome(count: number, lost: () => void = () => undefined) {
+async function openSome(count: number, lost: () => void = () => undefined, leaseMs = 400) {
   const url = await newTestDatabase();
   const journals: Journal[] = [];
   for (let n = 0; n < count; n += 1) {
-    const journal = await openTestJournal(url, { lost, leaseMs: n === 0 ? 60_000 : 400 });
+    const journal = await openTestJournal(url, { lost, leaseMs: n === 0 ? 60_000 : leaseMs });
     onTestFinished(() => journal.close());
     journals.push(journal);
   }
@@ -37,7 +37,7 @@ test("a run that somebody drives is claimed by nobody else, until it is let go o
 });
 
 test("of many that ask at once each gets other runs, and none is left", async () => {
-  const { journals } = await openSome(4);
+  const { journals } = await openSome(4, undefined, 60_000);
   const runs = await Promise.all(Array.from({ length: 60 }, (_, n) => createRun(journals[0], `r${n}`)));
   await journals[0].release(runs);
   const claimed = await Promise.all(
@@ -59,9 +59,11 @@ test("what a process still writes whose lease is over is refused, and it begins 
   let claimed: readonly ClaimedRun[] = [];
   await expect.poll(async () => (claimed = await other.claimDue(NOW))).toMatchObject([{ no: run }]);
   expect(Date.now() - (claimed[0]?.lostAt ?? 0)).toBeGreaterThan(8_000);
+  expect(await other.claim(run), "whoever loads it is told the same").toMatchObject({ lostAt: claimed[0]?.lostAt });
   const late = [{ run, afterSeq: 1, events: [{ event: started("late") }] }];
   expect(await zombie.append(late, "late")).toMatchObject([{ reason: "fenced" }]);
   expect(await other.append([{ run, afterSeq: 1, events: [{ event: started("b") }] }])).toEqual([{ ok: true }]);
+  expect(await other.claim(run), "from then on nothing of it is lost").toMatchObject({ lostAt: null });
   expect(await zombie.claimDue(NOW)).toEqual([]);
   await expect.poll(() => losses).toBe(1);
   const next = await createRun(zombie, "next");
@@ -102,4 +104,62 @@ test("whoever follows the order of all runs misses nothing while many write and 
     expect(own).toEqual(Array.from({ length: 60 }, (_, seq) => `w${n} ${seq + 1}`));
   }
   expect(seen).toHaveLength(60 * writers.length);
+});
+
+test("tenants have turns: many runs of one hold up nobody else's", async () => {
+  const { journals } = await openSome(2);
+  const [one, other] = journals;
+  const tenants = ["a", "a", "a", "a", "a", "a", undefined, undefined, "b"];
+  const runs: number[] = [];
+  for (const [n, tenantId] of tenants.entries())
+    runs.push(await createRun(one, `r${n}`, tenantId === undefined ? {} : { more: { tenantId } }));
+  await one.release(runs);
+  const take = async (limit: number) =>
+    (await other.claimDue({ ...NOW, limit })).map(({ no }) => tenants[runs.indexOf(no)]);
+  expect((await take(3)).toSorted()).toEqual(["a", "b", undefined]);
+  // It drives one of each by now.
+  expect((await take(2)).toSorted()).toEqual(["a", undefined]);
+  expect((await take(10)).length).toBe(4);
+});
+
+test("a process that was taken for dead claims nothing, and what nobody is responsible for is found", async () => {
+  const { journals, client } = await openSome(2);
+  const [zombie, other] = journals;
+  const [free, orphan] = [await createRun(other, "free"), await createRun(other, "orphan")];
+  await other.release([free, orphan]);
+  await client.query("DELETE FROM workers WHERE id <> (SELECT id FROM workers ORDER BY until LIMIT 1)");
+  expect([await zombie.claim(free), await zombie.claimDue(NOW)]).toEqual([undefined, []]);
+  await client.query("UPDATE runs SET owner = 'nobody' WHERE id = 'orphan'");
+  const claimed: ClaimedRun[] = [];
+  await expect.poll(async () => claimed.push(...(await other.claimDue(NOW)))).toBe(2);
+  expect(claimed.map(({ no }) => no).toSorted((a, b) => a - b)).toEqual([free, orphan]);
+});
+
+test("a run that a process creates while it is taken for dead is found by the others", async () => {
+  const { journals, client, url } = await openSome(2);
+  const [zombie, other] = journals;
+  const run = await createRun(zombie, "first");
+  const own = (await client.query("SELECT owner FROM runs WHERE no = $1", [run])).rows[0].owner;
+  // A commit of the process holds its row while others wait to delete it.
+  const late = new pg.Client({ connectionString: url });
+  await late.connect();
+  onTestFinished(() => late.end());
+  await late.query("BEGIN");
+  await late.query("SELECT 1 FROM workers WHERE id = $1 FOR KEY SHARE", [own]);
+  const expired = "seen_at = now() - interval '9 seconds', until = now() - interval '1 second'";
+  await client.query(`UPDATE workers SET ${expired} WHERE id = $1`, [own]);
+  const waiting =
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%pawl_reap%'";
+  await expect.poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 5_000 }).toBeGreaterThan(0);
+  const columns =
+    "workflow_name, dialect, graph, definition, status, parked, cost_micro, uncertain_micro, open_approvals, created_at, epoch, owner";
+  await late.query(
+    `INSERT INTO runs (no, id, ${columns}) SELECT no + 1000, 'late', ${columns} FROM runs WHERE no = $1`,
+    [run],
+  );
+  await late.query("COMMIT");
+  const claimed: string[] = [];
+  const claim = async () => claimed.push(...(await other.claimDue(NOW)).map(({ id }) => id));
+  await expect.poll(claim, { timeout: 5_000 }).toBe(2);
+  expect(claimed.toSorted()).toEqual(["first", "late"]);
 });

@@ -12,7 +12,7 @@ interface Service {
   readonly user?: string;
   readonly read_only?: boolean;
   readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
@@ -45,12 +45,12 @@ const NAMES = new Set(
   ),
 );
 
-test.each(ours)("every variable that compose.yaml gives to %s is a setting", (_, { environment }) => {
+test.each(ours)("every variable that compose.yaml gives to %s is a setting", (_, { environment = {} }) => {
   expect(Object.keys(environment).filter((name) => !NAMES.has(name))).toEqual([]);
 });
 
 test("compose.yaml does not start without its secrets, and has none in it", () => {
-  for (const [name, { environment }] of Object.entries(services)) {
+  for (const [name, { environment = {} }] of Object.entries(services)) {
     for (const [variable, value] of Object.entries(environment)) {
       const isSecret = /KEY|PASSWORD|SECRET|DATABASE_URL|MC_HOST/.test(variable) && variable !== "AWS_ACCESS_KEY_ID";
       if (isSecret) expect({ name, variable, value }).toMatchObject({ value: expect.stringMatching(/\$\{\w+:[?-]/) });

@@ -222,6 +222,7 @@ function toApplication(
     capacityWaits: async () => [],
     checkSandbox: refuse,
     dataFolder: refuse,
+    dataMover: refuse,
     prompts: async () => createPromptRenderer(),
     findToolProblem: async () => undefined,
     prices: async () =>

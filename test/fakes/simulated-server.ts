@@ -4,6 +4,8 @@ import type { AnswerHeaders } from "../../src/executors/capacity/rate-headers.ts
 import { toFailed } from "../../src/executors/output/failure.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Failed } from "../../src/ports/executor.ts";
+import type { PoolShares } from "../../src/ports/pool-shares.ts";
+import { dividePlaces, type Members } from "../../src/storage/postgres/divide-places.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
 
 interface SimulatedServerOptions {
@@ -24,6 +26,8 @@ interface SimulatedServerOptions {
   readonly limits?: Readonly<Record<string, number>>;
   /** Of the provider `acme`, with a pool each. Absent: one agent server. */
   readonly models?: readonly string[];
+  /** How many processes call it, each with pools of its own. */
+  readonly processes?: number;
 }
 
 interface Asked {
@@ -31,6 +35,7 @@ interface Asked {
   readonly tenantId?: string;
   readonly priority?: number;
   readonly model?: string;
+  readonly process?: number;
 }
 
 const URL_OF = new URL("http://server.test/query");
@@ -77,10 +82,44 @@ async function flush(): Promise<void> {
   for (let left = MICROTASKS; left > 0; left -= 1) await undefined;
 }
 
+/** The database of several processes, of which nothing but their shares is of interest. */
+class SharesInMemory {
+  readonly #pools = new Map<string, Members>();
+  readonly #wait: (ms: number) => Promise<void>;
+  readonly #clock: Clock;
+  isBroken = false;
+
+  constructor(clock: Clock, wait: (ms: number) => Promise<void>) {
+    this.#clock = clock;
+    this.#wait = wait;
+  }
+
+  of(id: string): PoolShares {
+    const leaseMs = 10_000;
+    return {
+      leaseMs,
+      exchange: async (uses) => {
+        await this.#wait(WAY_MS);
+        if (this.isBroken) throw new Error("nobody there");
+        const shares = uses.map((use) => {
+          const before = this.#pools.get(use.name) ?? {};
+          const { members, share } = dividePlaces(before, { id, use, now: this.#clock.now(), leaseMs });
+          this.#pools.set(use.name, members);
+          return share;
+        });
+        await this.#wait(WAY_MS);
+        return shares;
+      },
+    };
+  }
+}
+
 /** A server with so many places, in time that a test moves, behind a pool. */
 export class SimulatedServer {
   readonly clock = new QuickClock();
-  readonly pools: CapacityPools;
+  /** Of each process that calls it. */
+  readonly processes: readonly CapacityPools[];
+  readonly shares = new SharesInMemory(this.clock, (ms) => this.#wait(ms));
   readonly answers = { answered: 0, failed: 0 };
   readonly failures: Failed[] = [];
   readonly sentAt: number[] = [];
@@ -102,11 +141,22 @@ export class SimulatedServer {
     this.places = options.places;
     this.#rate = options.rate === undefined ? undefined : new RateLimit(options.rate);
     const ofServer = server === undefined ? {} : { [URL_OF.origin]: server };
-    this.pools = new CapacityPools({ clock: this.clock, limits: { ...limits, ...ofServer }, patienceMs });
+    const { processes = 1 } = options;
+    const pools = { clock: this.clock, limits: { ...limits, ...ofServer }, patienceMs };
+    this.processes = Array.from({ length: processes }, (_, index) => {
+      const shares = async () => this.shares.of(`process ${index}`);
+      return new CapacityPools(processes === 1 ? pools : { ...pools, others: { shares, failed: () => undefined } });
+    });
   }
 
   get pool(): CapacityPool {
-    return this.pools.ofServer(URL_OF);
+    return this.#poolOf({});
+  }
+
+  #poolOf({ model, process = 0 }: Asked): CapacityPool {
+    const pools = this.processes[process];
+    if (pools === undefined) throw new Error(`no process ${process}`);
+    return model === undefined ? pools.ofServer(URL_OF) : pools.ofModel("acme", model);
   }
 
   get refused(): number {
@@ -117,11 +167,17 @@ export class SimulatedServer {
     for (let call = 0; call < count; call += 1) void this.askOne(asked, NEVER);
   }
 
-  async askOne({ model, runId = "run", ...rest }: Asked, signal: AbortSignal): Promise<Failed | undefined> {
-    const pool = model === undefined ? this.pool : this.pools.ofModel("acme", model);
+  async askOne(asked: Asked, signal: AbortSignal): Promise<Failed | undefined> {
+    const { runId = "run", tenantId, priority } = asked;
+    const pool = this.#poolOf(asked);
     const failed = await pool.send<Failed | undefined>(
       {
-        caller: { runId, ...rest, emit: () => undefined },
+        caller: {
+          runId,
+          ...(tenantId === undefined ? {} : { tenantId }),
+          ...(priority === undefined ? {} : { priority }),
+          emit: () => undefined,
+        },
         send: (accepted) => this.#work(pool, runId, accepted),
         failureOf: (reply) => reply,
         toReply: (reply) => reply,
@@ -186,7 +242,8 @@ export class SimulatedServer {
   /** Until every call is over, or for so long. Returns how long it took. */
   async runToEnd(ms: number): Promise<number> {
     const begin = this.clock.now();
-    while (!this.pool.isIdle && this.clock.now() < begin + ms) await this.run(50);
+    while (this.processes.some((_, process) => !this.#poolOf({ process }).isIdle) && this.clock.now() < begin + ms)
+      await this.run(50);
     return this.clock.now() - begin;
   }
 

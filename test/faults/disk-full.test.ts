@@ -74,13 +74,13 @@ test("while the disk is full nothing is performed; with room again the run goes 
 
   await world.clock.advance(60_000);
   expect(world.calls).toHaveLength(performed);
-  // It is tried again after 50 ms, then after twice as long each time, seven times, and from then on every 5 s.
-  expect(stallsOf(notices)).toHaveLength(1 + 7 + 10);
+  // It is tried again after 50 ms, then after twice as long each time, four times, and from then on every 0.5 s.
+  expect(stallsOf(notices)).toHaveLength(1 + 4 + 118);
 
   await replaceable.current.close();
   replaceable.current = openSqliteJournal({ path: file, durability: "process" });
-  // The tries are 6.35 s and then each 5 s after the first: the next one is the eleventh of those.
-  await world.clock.advance(1_349);
+  // The tries are 0.75 s and then each 0.5 s after the first.
+  await world.clock.advance(249);
   expect(world.calls).toHaveLength(performed);
   await world.clock.advance(1);
   await quiet(400);

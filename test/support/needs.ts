@@ -9,6 +9,7 @@ const PACKAGES = {
   curl: "curl",
   pgbouncer: "pgbouncer",
   python3: "python3",
+  "redis-server": "redis-server",
   strace: "strace",
   tmux: "tmux",
   vim: "vim",
@@ -57,7 +58,8 @@ export function installCommand(packages: readonly string[]): string {
   return `apt-get install -y --no-install-recommends ${packages.join(" ")}`;
 }
 
-function findTool(tool: Tool): string | undefined {
+/** Undefined: it is not installed. */
+export function findTool(tool: Tool): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...USUAL_FOLDERS];
   return folders.map((folder) => join(folder, tool)).find(isExecutable);
 }

@@ -1,6 +1,6 @@
 import { readDatabaseUrl } from "../../src/storage/postgres/database-address.ts";
+import { openPostgresJournal, type PostgresJournal } from "../../src/storage/postgres/journal/postgres-journal.ts";
 import { PostgresDatabase } from "../../src/storage/postgres/postgres-database.ts";
-import { openPostgresJournal, type PostgresJournal } from "../../src/storage/postgres/postgres-journal.ts";
 
 interface TestJournalOptions {
   readonly leaseMs?: number;

@@ -46,6 +46,11 @@ export class PostgresServer {
     return join(this.#data, ".s.PGSQL.5432");
   }
 
+  /** Its first process, whose children serve the connections. 0: it does not run. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   /** Resolves when it takes connections. */
   async start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const given = { listen_addresses: "", unix_socket_directories: this.#data, max_connections: "200", ...settings };

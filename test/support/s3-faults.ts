@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
@@ -21,7 +21,7 @@ export type Fault =
   | "dribble"
   /** It is answered after half a second. */
   | "slow"
-  /** What is listed is two hours old. */
+  /** What is listed or looked at is two hours old. */
   | "old"
   /** The clock of the store is two hours behind the one of this process. */
   | "behind";
@@ -66,8 +66,10 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
     const content = await buffer(got);
     if (fault === "answer lost") return void outgoing.destroy();
     const date = new Date(Date.now() - TWO_HOURS_MS).toUTCString();
-    outgoing.writeHead(got.statusCode ?? 500, fault === "behind" ? { ...got.headers, date } : got.headers);
-    if (fault !== "dribble") return void outgoing.end(fault === "old" || fault === "behind" ? toOld(content) : content);
+    const isOld = fault === "old" || fault === "behind";
+    const headers = isOld ? toOldHeaders(got.headers) : got.headers;
+    outgoing.writeHead(got.statusCode ?? 500, fault === "behind" ? { ...headers, date } : headers);
+    if (fault !== "dribble") return void outgoing.end(isOld ? toOld(content) : content);
     for (const byte of content) {
       if (outgoing.destroyed) return;
       outgoing.write(Buffer.of(byte));
@@ -85,6 +87,11 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
       await new Promise((resolve) => server.close(resolve));
     },
   });
+}
+
+function toOldHeaders({ "last-modified": modified, ...others }: IncomingHttpHeaders): IncomingHttpHeaders {
+  if (modified === undefined) return others;
+  return { ...others, "last-modified": new Date(Date.parse(modified) - TWO_HOURS_MS).toUTCString() };
 }
 
 function toOld(content: Buffer): Buffer {

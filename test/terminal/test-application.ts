@@ -96,6 +96,7 @@ export async function testApplication(
     capacityWaits: async () => [],
     checkSandbox: () => Promise.reject(new Error("Nobody asks for the sandbox here.")),
     dataFolder: () => Promise.reject(new Error("Nobody asks for the data folder here.")),
+    dataMover: () => Promise.reject(new Error("Nobody moves data here.")),
   };
   return {
     app,

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../core/json.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { Conversations } from "../../ports/conversations.ts";
 import type { Executor } from "../../ports/executor.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { INCOMING } from "../../storage/storage-path.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
@@ -59,12 +60,16 @@ export function composeAgents({
       opened.append(session, { ...rest, user: mask(user), agent: mask(said) });
     // A database is closed by who has opened it.
     const close = async () => (shared === undefined ? opened.close() : undefined);
-    return { read: opened.read, append, close };
+    // Called on what has them: not every one is bound to its database.
+    const read: Conversations["read"] = (session, limits) => opened.read(session, limits);
+    return { read, append, close };
   });
   /** `web_fetch`, `files` and `bash`. */
   const builtIns = once(async () => {
     const { createAgentTools } = await import("../../executors/agent-tools/create-agent-tools.ts");
     const { bucket, files } = await stores();
+    // With a database and a bucket nothing may have made it so far.
+    makeFolder(dataDir);
     const storageDir = join(await realpath(dataDir), bucket === undefined ? "storage" : "work");
     return createAgentTools({
       outbound: await openOutbound(config),

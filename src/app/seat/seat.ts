@@ -4,6 +4,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
+import type { RunRelay } from "../../ports/run-relay.ts";
 
 /** What a process that drives runs writes in: the data directory that it owns, or a database that it shares. */
 export interface Seat {
@@ -20,6 +21,8 @@ export interface Seat {
   readonly lookEveryMs: number | undefined;
   /** Requests to runs that other processes drive. Undefined: there are no others. */
   readonly inbox: Inbox | undefined;
+  /** Tells other processes what runs say that is kept nowhere. Undefined: nothing does. */
+  readonly relay: RunRelay | undefined;
   /** The processes that drive runs. Undefined: only this one does. */
   readonly workers: Workers | undefined;
   /** `lost` is called when others have taken over what this process drives. */

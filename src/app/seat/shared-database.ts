@@ -4,10 +4,14 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Conversations } from "../../ports/conversations.ts";
 import type { Journal } from "../../ports/journal.ts";
+import type { RequestRates } from "../../ports/request-rates.ts";
+import type { RedisLink } from "../../relay/redis-link.ts";
 import { readDatabaseUrl } from "../../storage/postgres/database-address.ts";
+import { openPostgresJournal } from "../../storage/postgres/journal/postgres-journal.ts";
+import { dropNamedInDatabase } from "../../storage/postgres/named-blobs.ts";
+import { createPoolShares } from "../../storage/postgres/pool-shares.ts";
 import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
-import { createPostgresInbox } from "../../storage/postgres/postgres-inbox.ts";
-import { openPostgresJournal } from "../../storage/postgres/postgres-journal.ts";
+import { createPostgresInbox, type Signals } from "../../storage/postgres/postgres-inbox.ts";
 import { PostgresSignals } from "../../storage/postgres/postgres-signals.ts";
 import { ServerTime } from "../../storage/postgres/server-time.ts";
 import { once } from "../once.ts";
@@ -24,10 +28,11 @@ export class SharedDatabase {
   readonly #database: PostgresDatabase;
   readonly #signals: PostgresSignals;
   readonly #leaseMs: number;
+  readonly #redisUrl: string | undefined;
 
   /** Throws `CONFIG_INVALID`. Nothing is sent before something is needed. */
   constructor(url: string, config: Config) {
-    const { secrets, webhook, database } = config.settings;
+    const { secrets, webhook, database, redis } = config.settings;
     if (secrets.key === undefined && webhook.secret === undefined) {
       throw new PawlError("CONFIG_INVALID", {
         message:
@@ -39,6 +44,7 @@ export class SharedDatabase {
     this.#database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: database.connections });
     this.#signals = new PostgresSignals(readDatabaseUrl(url), this.#database);
     this.#leaseMs = database.lease_ms;
+    this.#redisUrl = redis.url;
   }
 
   /** For reading, whoever drives the runs. */
@@ -48,12 +54,36 @@ export class SharedDatabase {
     (): Promise<OpenServiceRecords & { readonly conversations: Conversations }> => openRecordsOn(this.#database),
   );
 
+  /** What each process may use of the servers that all of them call. */
+  readonly poolShares = once(async () => createPoolShares(this.#database));
+
   /** Names the data of this database, the same in every process that uses it. */
   readonly dataId = once(async (): Promise<string> => {
     const text = "SELECT system_identifier || ' ' || current_database() AS id FROM pg_control_system()";
     const found = await this.#database.get<{ readonly id: string }>(text);
     return `database-${hash("sha256", found?.id ?? "").slice(0, 32)}`;
   });
+
+  /** Undefined: `redis.url` names none. Rejects with `CONFIG_INVALID`. */
+  readonly redis = once(async (): Promise<RedisLink | undefined> => {
+    const url = this.#redisUrl;
+    if (url === undefined) return undefined;
+    const { RedisLink, readRedisUrl } = await import("../../relay/redis-link.ts");
+    return new RedisLink({ url: readRedisUrl(url), prefix: `pawl:${await this.dataId()}:` });
+  });
+
+  /** Undefined: each process counts for itself. */
+  readonly requestRates = once(async (): Promise<RequestRates | undefined> => {
+    const link = await this.redis();
+    return link === undefined ? undefined : (await import("../../relay/redis-rates.ts")).createRedisRates(link);
+  });
+
+  /** Takes the hashes of blobs away that something in the database refers to. */
+  async dropNamed(hashes: Map<string, unknown>): Promise<void> {
+    // Both bring their tables up to date.
+    await Promise.all([this.journal(), this.records()]);
+    await dropNamedInDatabase(this.#database, hashes);
+  }
 
   /** From now on this process takes requests, and drives runs if it is to. `failed`: its sign of life could not be given. */
   async takeSeat(socket: SocketPath, drives: Drives, failed: (error: unknown) => void): Promise<Seat> {
@@ -63,6 +93,10 @@ export class SharedDatabase {
     const journal = await openPostgresJournal(drives.runs === "none" ? { database } : { database, lease });
     const watch = new DatabaseWatch(journal, this.#database);
     const time = await ServerTime.read(this.#database);
+    const redis = await this.redis();
+    const signals = redis === undefined ? this.#signals : wakeBy(redis, this.#signals);
+    const relay =
+      redis === undefined ? undefined : (await import("../../relay/redis-relay.ts")).createRedisRelay(redis);
     return {
       journal: watch.journal,
       clock: new DatabaseClock(() => time.offsetMs),
@@ -71,7 +105,8 @@ export class SharedDatabase {
       previousSeenAt: undefined,
       drives,
       lookEveryMs: drives.runs === "none" ? undefined : LOOK_EVERY_MS,
-      inbox: createPostgresInbox(this.#database, { owner: () => journal.owner, signals: this.#signals }),
+      inbox: createPostgresInbox(this.#database, { owner: () => journal.owner, signals }),
+      relay,
       workers: { own: () => journal.owner ?? "", list: () => journal.listWorkers() },
       whenLost(listen) {
         lost = listen;
@@ -86,7 +121,23 @@ export class SharedDatabase {
 
   /** After everything that was opened. */
   async close(): Promise<void> {
+    await this.redis.close((link) => link?.close());
     this.#signals.close();
     await this.#database.close();
   }
+}
+
+/** Redis is asked to wake the others; while it is away, PostgreSQL. Whoever hears neither looks by itself. */
+function wakeBy(redis: RedisLink, signals: Signals): Signals {
+  return {
+    async tell() {
+      if (!redis.publish("wake", "")) await signals.tell();
+    },
+    watch(changed) {
+      const stops = [signals.watch(changed), redis.subscribe("wake", changed)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
 }

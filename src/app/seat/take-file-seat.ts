@@ -32,6 +32,7 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
     previousSeenAt: lock.previousSeenAt,
     lookEveryMs: undefined,
     inbox: undefined,
+    relay: undefined,
     workers: undefined,
     whenLost: () => undefined,
     announce: (url) => lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url }),

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 
@@ -7,11 +8,14 @@ export interface HttpListener {
   readonly url: string;
   /** Takes no more connections, and ends those on which nothing is under way. Resolves when all have ended. */
   close(): Promise<void>;
+  /** After `close`. Resolves when whoever still has a connection has sent nothing for a moment. */
+  quiet(): Promise<void>;
   /** Gives answers in flight a moment to be sent. */
   hurry(force: AbortSignal): void;
 }
 
 const LAST_WORDS_MS = 1_000;
+const QUIET_MS = 150;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_HEADERS = 100;
 
@@ -34,6 +38,9 @@ export async function listenOn(
   { address, port, upgrade, maxConnections, requestTimeoutMs = 60_000 }: ListenOptions,
 ): Promise<HttpListener> {
   let isClosing = false;
+  let lastRequestAt = 0;
+  let closed = Promise.resolve();
+  const underWay = new Set<ServerResponse>();
   // Puts classes in the place of `Request` and `Response` that are these, and make streams only where somebody reads one: half of
   // what a short request costs otherwise.
   const answer = getRequestListener((request: Request, env) => fetch(request, env));
@@ -44,8 +51,11 @@ export async function listenOn(
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = createServer(limits, (incoming, outgoing) => {
+    lastRequestAt = performance.now();
     // A client that keeps its connection would keep the process.
     if (isClosing) outgoing.setHeader("connection", "close");
+    underWay.add(outgoing);
+    outgoing.once("close", () => underWay.delete(outgoing));
     void answer(incoming, outgoing);
   });
   server.maxHeadersCount = MAX_HEADERS;
@@ -73,16 +83,25 @@ export async function listenOn(
     url: `http://${address.includes(":") ? `[${address}]` : address}:${boundPort}`,
     close: () => {
       isClosing = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const outgoing of underWay) if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
+      closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       return closed;
+    },
+    quiet: async () => {
+      const isQuiet = async () => {
+        const began = performance.now();
+        for (let last = began; performance.now() - last < QUIET_MS; last = Math.max(began, lastRequestAt))
+          await setTimeout(QUIET_MS / 3);
+      };
+      await Promise.race([closed, isQuiet()]);
     },
     hurry: (force) => {
       server.closeIdleConnections();
       const end = () => server.closeAllConnections();
       if (force.aborted) return end();
       force.addEventListener("abort", end, { once: true });
-      setTimeout(end, LAST_WORDS_MS).unref();
+      void setTimeout(LAST_WORDS_MS, undefined, { ref: false }).then(end);
     },
   };
 }

@@ -194,7 +194,7 @@ class Server implements HttpService {
     const { stop_grace_ms: graceMs } = this.#parts.app.config.settings.server;
     const patience = AbortSignal.any([force, AbortSignal.timeout(graceMs)]);
     const sent = this.#dispatcher.stop(patience);
-    await this.#runner.stop(graceMs, force);
+    await this.#runner.stop(graceMs, force, this.#listener?.quiet());
     await this.#mcp?.close(patience);
     // The scheduler's last starts have been refused by now, since nothing is taken any more.
     await fired;

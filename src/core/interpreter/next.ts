@@ -29,9 +29,12 @@ export function next(state: RunState, event: Event): Step {
   return turn(state, event, undefined);
 }
 
-/** Applies a stored event: its recorded decisions stand, nothing is evaluated. What it wished was wished before. */
-export function refold(state: RunState, event: Event): void {
-  turn(state, event, event.decided ?? []);
+/**
+ * Applies a stored event: its recorded decisions stand, nothing is evaluated. Returns the commands that it caused, which were
+ * performed before unless nobody has driven the run since.
+ */
+export function refold(state: RunState, event: Event): readonly Command[] {
+  return turn(state, event, event.decided ?? []).commands;
 }
 
 function turn(state: RunState, event: Event, recorded: readonly Json[] | undefined): Step {

@@ -54,6 +54,7 @@ const MAX_DOUBLINGS = 4;
 const MAX_WINDOW_MS = 60_000;
 /** Calls may be late by so much without the others waiting longer. */
 const CATCH_UP_MS = 20;
+const APPROACH = 0.25;
 
 /**
  * Finds out how many calls a second a server takes, where it limits them by rate: more calls in flight help as little there as fewer.
@@ -97,6 +98,11 @@ export class CallPace {
   /** Undefined: the server is not known to limit the rate. */
   get perSecond(): number | undefined {
     return this.#perSecond;
+  }
+
+  /** Processes that ask the same server come to send equally many a second. */
+  approach(mean: number): void {
+    if (this.#perSecond !== undefined) this.#perSecond += APPROACH * (mean - this.#perSecond);
   }
 
   /** When the next call may be sent. */

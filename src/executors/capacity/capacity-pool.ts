@@ -1,12 +1,15 @@
 import type { CapacityWait, PoolState } from "../../ports/capacity.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Failed, Task } from "../../ports/executor.ts";
+import type { PoolShare } from "../../ports/pool-shares.ts";
 import { toInterrupted } from "../output/failure.ts";
 import { CallPace, type PacedCall } from "./call-pace.ts";
 import { type Caller, CapacityNotes } from "./capacity-notes.ts";
 import { CapacityWidth, type SentCall } from "./capacity-width.ts";
 import { Closure } from "./closure.ts";
 import { type AnswerHeaders, readRateLimits } from "./rate-headers.ts";
+import type { Share } from "./share.ts";
+import { isTold, type ShareExchange, type Sharer } from "./share-exchange.ts";
 import type { SharedCeiling } from "./shared-ceiling.ts";
 import { readThrottle } from "./throttle.ts";
 import { WaitingLine } from "./waiting-line.ts";
@@ -29,8 +32,10 @@ export interface PooledCall<Reply> {
 export interface PoolOptions {
   readonly name: string;
   readonly clock: Clock;
-  /** The most calls in flight, as configured. */
-  readonly max: number;
+  /** What this process has of the configured limit. */
+  readonly share: Share;
+  /** Absent: no other process uses the server. */
+  readonly exchange?: Pick<ShareExchange, "soon" | "keep"> | undefined;
   /** Shared with other pools. */
   readonly ceiling?: SharedCeiling | undefined;
   /** Calls fail when the server has taken nothing for so long. */
@@ -52,7 +57,8 @@ const SILENT_ACCEPT_MS = 2_000;
  * The calls to one server from all runs of the process: as many at once as it takes, in a fair order. A call that the server
  * refuses waits here and is sent again: that is no failure, and no try of the step's retry policy.
  */
-export class CapacityPool {
+export class CapacityPool implements Sharer {
+  readonly share: Share;
   readonly #options: PoolOptions;
   readonly #width: CapacityWidth;
   readonly #pace = new CallPace(() => this.#width.release());
@@ -67,7 +73,8 @@ export class CapacityPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#width = new CapacityWidth(options.max);
+    this.share = options.share;
+    this.#width = new CapacityWidth(options.share.max);
     this.#closure = new Closure(options.patienceMs);
     this.#notes = new CapacityNotes(options.clock, { line: this.#line, stateOf: () => this.state });
     options.ceiling?.add(this);
@@ -86,6 +93,32 @@ export class CapacityPool {
       ...(perSecond === undefined ? {} : { perSecond }),
       ...(closedUntil > clock.now() ? { closedUntil } : {}),
     };
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get waiting(): number {
+    return this.#line.size;
+  }
+
+  get closedUntil(): number {
+    return this.#closure.until;
+  }
+
+  get known(): number | undefined {
+    return this.#width.known;
+  }
+
+  get perSecond(): number | undefined {
+    return this.#line.size === 0 ? undefined : this.#pace.perSecond;
+  }
+
+  heard({ closedUntil, perSecond, elsewhere }: PoolShare): void {
+    this.#width.share({ elsewhere, fair: this.share.fair });
+    this.#closure.heard(closedUntil);
+    if (perSecond !== undefined) this.#pace.approach(perSecond);
   }
 
   get isIdle(): boolean {
@@ -244,8 +277,13 @@ export class CapacityPool {
   /** Sends what may be sent now, and looks again when time alone can change that. */
   pump(): void {
     const now = this.#now();
-    const { ceiling } = this.#options;
-    while (this.#line.size > 0 && now >= this.#opensAt(now) && ceiling?.hasRoom !== false) {
+    const { ceiling, exchange } = this.#options;
+    if (!this.isIdle) exchange?.keep();
+    while (this.#line.size > 0 && now >= this.#opensAt(now)) {
+      if (!this.share.hasRoom(this.#inFlight, now) || ceiling?.hasRoom(now) === false) {
+        if (!isTold(this) || (ceiling !== undefined && !isTold(ceiling))) exchange?.soon();
+        break;
+      }
       const taken = { inFlight: this.#inFlight, cooling: this.#cooling, now };
       const waiter = this.#width.allows(taken) ? this.#line.take(now) : undefined;
       if (waiter === undefined) break;

@@ -34,6 +34,10 @@ const MAX_LATE_FREE_MS = 40;
  */
 export class CapacityWidth {
   readonly #max: number;
+  /** Calls of other processes that are in flight at the same server: the width is that of all together. */
+  #elsewhere = 0;
+  /** The part of a known width that is this process's. */
+  #fair = Number.POSITIVE_INFINITY;
   #width: number;
   #isGrowing = true;
   /** Calls that the server works on now. */
@@ -58,15 +62,29 @@ export class CapacityWidth {
     this.#width = Math.min(START, max);
   }
 
+  share({ elsewhere, fair }: { readonly elsewhere: number; readonly fair: number | undefined }): void {
+    this.#elsewhere = elsewhere;
+    this.#fair = fair ?? Number.POSITIVE_INFINITY;
+    // Refusals tell too little while nobody knows what others do.
+    const all = this.#working + elsewhere;
+    if (!this.#isGrowing && elsewhere > 0) this.#width = Math.min(this.#max, Math.max(this.#width, all));
+  }
+
+  /** Undefined: the server may take more. */
+  get known(): number | undefined {
+    return this.#isGrowing ? undefined : this.#width;
+  }
+
   get width(): number {
     return this.#width;
   }
 
   /** Whether one more call may be sent. `cooling`: places that may not be free yet. */
   allows({ inFlight, cooling, now }: { readonly inFlight: number; readonly cooling: number; readonly now: number }) {
-    if (inFlight + cooling < this.#width) return true;
+    const all = inFlight + this.#elsewhere;
+    if (all + cooling < this.#width) return this.#isGrowing || inFlight < this.#fair;
     const at = this.probeAt;
-    return at !== undefined && now >= at && inFlight === this.#width && cooling === 0;
+    return at !== undefined && now >= at && all === this.#width && cooling === 0;
   }
 
   /** When a probe is due. */
@@ -79,7 +97,7 @@ export class CapacityWidth {
   }
 
   sent(inFlight: number): SentCall {
-    const position = inFlight + 1;
+    const position = inFlight + this.#elsewhere + 1;
     const isProbe = position > this.#width;
     this.#isProbing ||= isProbe;
     return { round: this.#round, position, isProbe, isAccepted: false };
@@ -90,7 +108,7 @@ export class CapacityWidth {
     if (call.isAccepted) return;
     this.#accept(call);
     // A probe alone proves nothing: others may have ended while it was on its way.
-    this.#grow(call, this.#working);
+    this.#grow(call, this.#working + this.#elsewhere);
   }
 
   /** The call has been answered well. */

@@ -32,6 +32,11 @@ export class Closure {
     return this.#until;
   }
 
+  /** The server has told another process. */
+  heard(until: number): void {
+    this.#until = Math.max(this.#until, until);
+  }
+
   accepted(): void {
     this.#since = undefined;
     this.#pauses = 0;

@@ -3,6 +3,7 @@ import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
 import { journalWith, succeed, World } from "../../../test/faults/world.ts";
 import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Append } from "../../ports/journal.ts";
 
 const once = toGraph([task("a")]);
@@ -68,6 +69,21 @@ describe("commits", () => {
     await expect(world.start(once)).rejects.toMatchObject({ code: "OWNER_GONE" });
     expect(world.host.driving).toBe(0);
     expect(world.defects[0]).toBeInstanceOf(TypeError);
+  });
+
+  test("a journal that comes back after a long time is written again within half a second", async () => {
+    let isAway = true;
+    const journal = journalWith(new MemoryJournal(), async (entries, append) => {
+      if (isAway) throw new PawlError("JOURNAL_IO", { message: "The server is away." });
+      return append(entries);
+    });
+    const world = new World({ journal });
+    const starting = world.start(once);
+    await world.clock.advance(60_000);
+    isAway = false;
+    await world.clock.advance(500);
+    const { id } = await starting;
+    expect((await world.host.settled(id)).status).toBe("completed");
   });
 
   test("a run that somebody else has written to is discarded, and goes on from what is on the disk", async () => {

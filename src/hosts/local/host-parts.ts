@@ -16,8 +16,10 @@ import type { LocalHostOptions } from "./local-host-options.ts";
 
 /** How long a failing storage is left alone. */
 export const STALL_RETRY_MS = 5_000;
-/** A commit is what everything waits for: it is tried again sooner, then less and less often. */
+/** What a step waits for is tried again sooner, then less and less often. */
 const FIRST_RETRY_MS = 50;
+/** A commit is what all runs wait for: a database that is back is at work again within a second. */
+const LAST_COMMIT_RETRY_MS = 500;
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -40,8 +42,7 @@ export interface HostParts {
 /** `stalled`: nothing can be written or read at the moment; undefined: it can again. */
 export function openHostParts(options: LocalHostOptions, stalled: (error: PawlError | undefined) => void): HostParts {
   const { journal, clock, openBudgets, onDefect } = options;
-  const retryMs = STALL_RETRY_MS;
-  const retries = new StorageRetries({ clock, firstRetryMs: FIRST_RETRY_MS, retryMs, stalled });
+  const retries = new StorageRetries({ clock, firstRetryMs: FIRST_RETRY_MS, retryMs: STALL_RETRY_MS, stalled });
   const [blobs, files] = [retries.blobs(options.blobs), retries.files(options.files)];
   const parsed = new ParsedJsonCache();
   const tools: Required<TextTools> = {
@@ -65,7 +66,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
       clock,
       maxRowsPerCommit: options.maxRowsPerCommit ?? 500,
       firstRetryMs: FIRST_RETRY_MS,
-      retryMs,
+      retryMs: LAST_COMMIT_RETRY_MS,
       stalled,
       broken,
     }),

@@ -119,7 +119,7 @@ export class LoadedRuns {
       tracker.observe(at, event);
       openCalls.observe(at.seq, event);
     });
-    const { state, options, lineage, sealed } = rebuilt;
+    const { state, options, lineage, sealed, wanted } = rebuilt;
     tracker.assume(state);
     const reusable = lineage === undefined ? undefined : await loadReusable(journal, lineage);
     // Neither giving up a run nor handing it over is the death of a process.
@@ -143,7 +143,10 @@ export class LoadedRuns {
       costs.tell((found) => {
         if (!run.isDiscarded && run.state.phase === "open") run.apply(found);
       });
-      const { events, commands } = run.session.recovery({ at, diedAt, ...traits, runsElsewhere });
+      const { events, commands } =
+        about.isNew === true
+          ? { events: [], commands: wanted }
+          : run.session.recovery({ at, diedAt, ...traits, runsElsewhere });
       for (const event of events) {
         run.apply(event);
         const instance = "path" in event ? state.active.get(event.path) : undefined;

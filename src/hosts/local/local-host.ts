@@ -230,6 +230,7 @@ export class LocalHost implements RunHost {
     const { ledger } = this.#parts;
     const { state } = run;
     if (this.#options.drives?.runs === "none") return this.#runs.unload(run);
+    if (this.#isParking) this.#letGo(run);
     if (!this.#settled.isEmpty && isSettled(run)) this.#settled.resolve(run.runId);
     if (state.phase !== "finished") {
       ledger.note(run);
@@ -335,7 +336,9 @@ export class LocalHost implements RunHost {
     // If nothing can be written, runs cannot be parked: the next owner finds them as after a crash.
     queue.giveUpRetries();
     retries.giveUp();
-    await this.#tasks.parkAll(force);
+    const parked = this.#tasks.parkAll(force);
+    for (const no of this.#runs.numbers) this.#letGo(this.#runs.byNo(no));
+    await parked;
     await queue.drained();
     await ledger.close();
     await this.#outbox.close();
@@ -344,6 +347,14 @@ export class LocalHost implements RunHost {
     await journal.release(this.#runs.numbers).catch((error: unknown) => onDefect(error));
     await this.#releasing;
     this.#settled.resolveAll();
+  }
+
+  /** Others may go on with a run that is parked here, whatever other runs still wait for. */
+  #letGo(run: LiveRun | undefined): void {
+    if (run === undefined || run.state.phase !== "open" || this.#tasks.isBusyWith(run)) return;
+    if (run.isDiscarded || run.isBusy || !run.isDurable || this.#options.drives === undefined) return;
+    this.#runs.unload(run);
+    this.#watchers.tell(run.runId, { type: "parked" });
   }
 
   /** A run that waits for a person needs no holding: the answer is the wish to go on. */

@@ -25,6 +25,8 @@ export class WakeUps {
   #stopAlarm: (() => void) | undefined;
   #stopRetry: (() => void) | undefined;
   #settingAlarm: Promise<void> | undefined;
+  #looking: Promise<number> | undefined;
+  #mustLookAgain = false;
   #isStopped = false;
   #isFull = false;
 
@@ -37,10 +39,31 @@ export class WakeUps {
     return this.#isFull;
   }
 
-  /** Loads runs that are due and that nobody drives, in slices, as long as there is room. Returns how many. */
-  async takeUpDue(): Promise<number> {
+  /** Loads runs that are due and that nobody drives, as long as there is room. Returns how many. */
+  takeUpDue(): Promise<number> {
+    this.#mustLookAgain = true;
+    this.#looking ??= this.#lookUntilDone().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** One look at a time: two would fill the same room. */
+  async #lookUntilDone(): Promise<number> {
+    let resumed = 0;
+    while (this.#mustLookAgain) {
+      this.#mustLookAgain = false;
+      resumed += await this.#look();
+    }
+    return resumed;
+  }
+
+  /** In slices. */
+  async #look(): Promise<number> {
     const { journal, clock, room, only } = this.#parts;
     let resumed = 0;
+    const seen = new Set<RunNo>();
+    let isNews = false;
     for (let afterRun = 0; ; ) {
       const limit = Math.min(SLICE, room());
       this.#isFull = limit <= 0;
@@ -49,8 +72,13 @@ export class WakeUps {
       for (const record of slice) {
         if (await this.#takeUp(record)) resumed += 1;
         afterRun = Math.max(afterRun, record.no);
+        isNews ||= !seen.has(record.no);
+        seen.add(record.no);
       }
-      if (slice.length < limit) return resumed;
+      if (slice.length === limit) continue;
+      // Where tenants have turns a slice is not that of the lowest numbers: then it begins again, until nothing new comes.
+      if (!isNews || seen.size < limit) return resumed;
+      [afterRun, isNews] = [0, false];
     }
   }
 

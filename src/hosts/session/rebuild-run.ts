@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
+import type { Command } from "../../core/history/commands.ts";
 import type { Event, RunStarted } from "../../core/history/events.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
 import type { RunState } from "../../core/history/run-state.ts";
@@ -18,6 +19,8 @@ export interface RebuiltRun {
   readonly lineage: RunStarted["lineage"];
   /** Secrets of inputs, with the number of the event that holds the input. */
   readonly sealed: readonly SealedSecrets[];
+  /** What the last event wants done. */
+  readonly wanted: readonly Command[];
 }
 
 interface SealedSecrets {
@@ -35,6 +38,7 @@ export async function rebuildRun(
   const state = newRunState(await loadGraph(journal, record.graph, graphs));
   let started: RunStarted | undefined;
   const sealed: SealedSecrets[] = [];
+  let wanted: readonly Command[] = [];
   for (;;) {
     await passTurn();
     const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit: PAGE });
@@ -44,10 +48,11 @@ export async function rebuildRun(
       if (event.type === "callResolved" && !state.graphs.has(event.graph)) {
         state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
       }
-      refold(state, event);
+      wanted = refold(state, event);
       applied(state, event);
     }
-    if (rows.length < PAGE) return { state, options: started?.options ?? {}, lineage: started?.lineage, sealed };
+    if (rows.length < PAGE)
+      return { state, options: started?.options ?? {}, lineage: started?.lineage, sealed, wanted };
   }
 }
 

@@ -262,6 +262,11 @@ export class TaskRunner {
     while (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
+  /** Something of the run is in flight, or may yet say what it has cost. */
+  isBusyWith(run: LiveRun): boolean {
+    return run.state.tasksInFlight > 0 || [...this.#running.values()].some((task) => task.run === run);
+  }
+
   /** The run has left memory; its tasks that still run are told to stop. */
   forget(run: LiveRun): void {
     this.#executors.forget(run);

@@ -1,6 +1,8 @@
 import { setTimeout } from "node:timers/promises";
+import type { JsonObject } from "../../core/json.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunNotice } from "../run-host.ts";
+import { readRelayed } from "./relayed-notice.ts";
 
 interface RemoteWatchParts {
   readonly journal: Journal;
@@ -19,6 +21,7 @@ export class RemoteWatch {
   /** The last event that was told. Undefined: nothing is known so far. */
   #lastSeq: number | undefined;
   #isStopped = false;
+  #told = Promise.withResolvers<void>();
 
   constructor(parts: RemoteWatchParts) {
     this.#parts = parts;
@@ -34,18 +37,30 @@ export class RemoteWatch {
     this.#parts.listen(notice);
   }
 
+  /** Told by another process. */
+  relayed(notice: JsonObject): void {
+    const read = readRelayed(notice);
+    if (read === "look") this.#told.resolve();
+    else if (read !== undefined) this.#parts.listen(read);
+  }
+
   stop(): void {
     this.#isStopped = true;
   }
 
   async #follow(): Promise<void> {
     while (!this.#isStopped) {
+      this.#told = Promise.withResolvers();
       try {
         if (await this.#readOn()) return;
       } catch {
         // Whoever waits for the run is told what is wrong with the journal. The view goes on when it can be read again.
       }
-      await Promise.race([this.#parts.changed(), setTimeout(LOOK_AGAIN_MS, undefined, { ref: false })]);
+      await Promise.race([
+        this.#told.promise,
+        this.#parts.changed(),
+        setTimeout(LOOK_AGAIN_MS, undefined, { ref: false }),
+      ]);
     }
   }
 

@@ -5,8 +5,10 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
+import { toRelayed } from "./relayed-notice.ts";
 import { RemoteWatch } from "./remote-watch.ts";
 
 export interface SharedHostParts {
@@ -14,6 +16,8 @@ export interface SharedHostParts {
   readonly local: LocalDriver;
   readonly journal: Journal;
   readonly inbox: Inbox;
+  /** Absent: what is not in the journal is seen only in the process that drives a run. */
+  readonly relay?: RunRelay | undefined;
   /** False: what it starts is driven by others. */
   readonly drives: boolean;
   readonly secrets: Pick<RunSecrets, "seal" | "open">;
@@ -40,6 +44,7 @@ export class SharedHost implements RunHost {
   /** Requests of other processes that are under way here. */
   readonly #underWay = new Set<number>();
   readonly #stopWatching: () => void;
+  readonly #stopTelling: (() => void) | undefined;
   #looking: Promise<void> | undefined;
   #mustLookAgain = false;
   #changed = Promise.withResolvers<void>();
@@ -48,6 +53,12 @@ export class SharedHost implements RunHost {
   constructor(parts: SharedHostParts) {
     this.#parts = parts;
     this.#stopWatching = parts.inbox.watch(() => this.#wake());
+    this.#stopTelling = parts.relay?.serve((runId, tell) =>
+      parts.local.watch(runId, (notice) => {
+        const relayed = toRelayed(notice);
+        if (relayed !== undefined) tell(relayed);
+      }),
+    );
   }
 
   get driving(): number {
@@ -87,11 +98,13 @@ export class SharedHost implements RunHost {
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
-    const { local, journal } = this.#parts;
+    const { local, journal, relay } = this.#parts;
     const remote = new RemoteWatch({ journal, runId, listen, changed: () => this.#changed.promise });
     const stop = local.watch(runId, (notice) => remote.receive(notice));
+    const stopRelay = relay?.watch(runId, (notice) => remote.relayed(notice));
     return () => {
       stop();
+      stopRelay?.();
       remote.stop();
     };
   }
@@ -114,6 +127,7 @@ export class SharedHost implements RunHost {
   async park(force: AbortSignal, hold?: string): Promise<void> {
     this.#isClosed = true;
     this.#stopWatching();
+    this.#stopTelling?.();
     const { local, inbox, onDefect } = this.#parts;
     await local.park(force, hold);
     await this.#looking;

@@ -13,6 +13,7 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
+import type { RequestRates } from "../../ports/request-rates.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
@@ -55,7 +56,7 @@ export interface Application {
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */
   host(): Promise<AppHost>;
   /** Goes through the owner, and starts one in the background where nobody is. */
-  backgroundHost(): Promise<AppHost>;
+  backgroundHost(use?: { readonly onlyStarts?: boolean }): Promise<AppHost>;
   /** The process that owns the data directory now. */
   findOwner(): Promise<Owner>;
   /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
@@ -87,10 +88,16 @@ export interface Application {
   hasPrice(model: string): Promise<boolean>;
   /** The folder of all data, for who copies it and clears it up. */
   dataFolder(): Promise<DataFolder>;
+  /** Moves all data out of the place where it is, or into it. */
+  dataMover(): Promise<DataMover>;
   /** Why what is written could not be kept now. Undefined: it could, or this process does not own the data. Absent: nobody looks. */
   storageTrouble?(): Promise<PawlError | undefined>;
   /** Whether the bucket answers where values and files are. Undefined: they are in the data folder. Absent: nobody looks. */
   checkBucket?(): Promise<{ readonly place: string; readonly trouble: PawlError | undefined } | undefined>;
+  /** How the Redis server is between the processes of a database. Undefined: there is none. Absent: nobody looks. */
+  checkRedis?(): Promise<{ readonly trouble: string | undefined } | undefined>;
+  /** Counts requests over all processes. Undefined: each counts for itself. */
+  requestRates?(): Promise<RequestRates | undefined>;
   /** Looks after the database of runs and records. Undefined: they are in the data folder. Absent: nobody looks. */
   database?(): DatabaseCare | undefined;
   /** How the configured agent server is. Undefined: none is configured. */
@@ -111,6 +118,26 @@ export interface DataFolder {
   restore(from: string, replace: boolean): Promise<CopiedData>;
   /** Removes blobs that nothing refers to, and in a bucket parts of files. Throws `STORAGE_SHARED`. */
   collect(onlyLooks: boolean): Promise<CollectedData>;
+}
+
+/** Moves runs, records, values and files between a data folder and a database, in one file. */
+export interface DataMover {
+  /** Throws `BACKUP_EXISTS`, `DATA_LOCKED`. */
+  exportTo(path: string): Promise<MovedData & { readonly bytes: number }>;
+  /** Throws `EXPORT_INVALID`, `EXPORT_NEWER`, `EXPORT_KEY`, `EXPORT_UNEQUAL`, `DATA_EXISTS`, `DATA_LOCKED`. */
+  importFrom(path: string): Promise<MovedData>;
+}
+
+interface MovedData {
+  /** The data folder or the database. */
+  readonly place: string;
+  readonly runs: number;
+  readonly events: number;
+  readonly records: number;
+  readonly values: number;
+  readonly files: number;
+  /** What a person should know beside it. */
+  readonly told: readonly string[];
 }
 
 interface CollectedData {

@@ -97,3 +97,77 @@ export const collectGarbage = defineOperation({
     return { runs: countRemoved(removed), runs_by_status: removed, ...collected };
   },
 });
+
+const moved = z.object({
+  place: z.string().describe("The data folder, or the database without its password."),
+  runs: z.int(),
+  events: z.int().describe("How many events they have."),
+  records: z.int().describe("Schedules, keys, deliveries, budgets and all else that is recorded beside runs."),
+  values: z.int().describe("How many large values there are."),
+  files: z.int().describe("How many stored files and artifacts there are."),
+  told: z.array(z.string()).describe("What to know beside it."),
+});
+
+function describeMoved({ runs, events, records, values, files }: z.output<typeof moved>): string {
+  return `${runs} runs with ${events} events, ${records} records, ${values} values, ${files} files`;
+}
+
+export const exportAllData = defineOperation({
+  id: "exportAllData",
+  summary: "Write runs, records, values and files into one file, from a data folder or a database",
+  scope: "admin",
+  effect: "writes",
+  input: z.strictObject({ file: z.string().min(1).describe("The file to make. It must not be there.") }),
+  output: moved.extend({ bytes: z.int().describe("How large the file is.") }),
+  errors: ["BACKUP_EXISTS", "DATA_LOCKED", "BLOB_MISSING"],
+  http: OF_THIS_MACHINE,
+  cli: [
+    {
+      verb: "data export",
+      args: ["file"],
+      show: (output, { file }) => ({
+        data: `${file}: ${describeMoved(output)}, ${output.bytes} bytes`,
+        told: [
+          ...output.told,
+          "Start nothing on the old data once this is imported elsewhere: the same steps would run in both places.",
+        ],
+      }),
+      example: "data export /backups/all.pawl",
+    },
+  ],
+  mcp: OF_THIS_MACHINE,
+  handle: async ({ app }, { file }) => toOutput(await (await app.dataMover()).exportTo(resolve(file))),
+});
+
+export const importAllData = defineOperation({
+  id: "importAllData",
+  summary: "Read what `data export` has written into an empty data folder or database, and compare it",
+  scope: "admin",
+  effect: "writes",
+  input: z.strictObject({ file: z.string().min(1).describe("What `data export` has made.") }),
+  output: moved.extend({
+    equal_histories: z.int().describe("How many runs have the same history as in the file: all."),
+  }),
+  errors: ["EXPORT_INVALID", "EXPORT_NEWER", "EXPORT_KEY", "EXPORT_UNEQUAL", "DATA_EXISTS", "DATA_LOCKED"],
+  http: OF_THIS_MACHINE,
+  cli: [
+    {
+      verb: "data import",
+      args: ["file"],
+      show: (output) => ({
+        data: `${output.place}: ${describeMoved(output)}; ${output.equal_histories} equal histories`,
+        told: output.told,
+      }),
+      example: "data import /backups/all.pawl",
+    },
+  ],
+  mcp: OF_THIS_MACHINE,
+  handle: async ({ app }, { file }) => {
+    const imported = toOutput(await (await app.dataMover()).importFrom(resolve(file)));
+    return { ...imported, equal_histories: imported.runs };
+  },
+});
+
+function toOutput<Moved extends { readonly told: readonly string[] }>(output: Moved) {
+  return { ...output, told: [...output.told] };
+}

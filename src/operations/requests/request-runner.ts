@@ -107,21 +107,24 @@ export class RequestRunner {
     }
   }
 
-  /** Takes nothing more. Resolves when nobody waits any more, or after the grace, when whoever still did has been told. */
-  async stop(graceMs: number, force: AbortSignal): Promise<void> {
+  /**
+   * Takes nothing more, as soon as `quiet` resolves: until then requests come in that were sent before anybody could know.
+   * Resolves when nobody waits any more, or after the grace, when whoever still did has been told.
+   */
+  async stop(graceMs: number, force: AbortSignal, quiet: Promise<void> = Promise.resolve()): Promise<void> {
     const error = new PawlError("SERVER_STOPPING", {
       message: "This process stops; the run goes on with the next one.",
     });
     this.#isStopping = true;
+    const over = new AbortController();
+    const grace = setTimeout(graceMs, undefined, { signal: AbortSignal.any([force, over.signal]) }).catch(
+      () => undefined,
+    );
+    await Promise.race([quiet, grace]);
     this.#refusal = error;
-    if (this.#inFlight > 0) {
-      const over = new AbortController();
-      const idle = new Promise<void>((resolve) => this.#idle.push(resolve));
-      const grace = setTimeout(graceMs, undefined, { signal: AbortSignal.any([force, over.signal]) });
-      await Promise.race([idle, grace.catch(() => undefined)]);
-      // A timer that still runs would keep the process.
-      over.abort();
-    }
+    if (this.#inFlight > 0) await Promise.race([new Promise<void>((resolve) => this.#idle.push(resolve)), grace]);
+    // A timer that still runs would keep the process.
+    over.abort();
     this.#disturb(error);
     this.#stopWatching();
   }

@@ -15,12 +15,23 @@ export const healthSchema = z.object({
 
 /** How the parts are that the service stands on. Never throws. */
 export async function describeHealth(
-  app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket">,
+  app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket" | "checkRedis">,
 ): Promise<z.output<typeof healthSchema>> {
-  const [sandstorm, db, storage] = await Promise.all([checkSandstorm(app), checkJournal(app), checkBucket(app)]);
-  const isDegraded = [sandstorm, db, storage].includes("error");
-  const parts = { sandstorm, redis: "off" as const, db };
+  const looks = [checkSandstorm(app), checkRedis(app), checkJournal(app), checkBucket(app)] as const;
+  const [sandstorm, redis, db, storage] = await Promise.all(looks);
+  const isDegraded = [sandstorm, redis, db, storage].includes("error");
+  const parts = { sandstorm, redis, db };
   return { status: isDegraded ? "degraded" : "ok", ...parts, ...(storage === "off" ? {} : { storage }) };
+}
+
+async function checkRedis(app: Pick<Application, "checkRedis">): Promise<PartHealth> {
+  try {
+    const found = await app.checkRedis?.();
+    if (found === undefined) return "off";
+    return found.trouble === undefined ? "ok" : "error";
+  } catch {
+    return "error";
+  }
 }
 
 async function checkBucket(app: Pick<Application, "checkBucket">): Promise<PartHealth> {

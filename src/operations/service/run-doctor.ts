@@ -30,6 +30,7 @@ export async function runDoctor(app: Application): Promise<readonly Check[]> {
     ...(await attemptAll("database", () => checkDatabase(app))),
     await attempt("journal", () => checkJournal(app)),
     ...(await attemptAll("storage", () => checkBucket(app))),
+    ...(await attemptAll("redis", () => checkRedis(app))),
     checkConfiguration(app),
     await attempt("sandbox", () => checkSandbox(app)),
     await attempt("port", () => checkPort(app)),
@@ -180,10 +181,35 @@ async function checkDatabase(app: Application): Promise<readonly Check[]> {
 
 async function checkBucket(app: Application): Promise<readonly Check[]> {
   const found = await app.checkBucket?.();
-  if (found === undefined) return [];
+  if (found === undefined) return app.config.settings.database.url === undefined ? [] : [onThisMachine(app.dataDir)];
   const { place, trouble } = found;
   if (trouble === undefined) return [{ name: "storage", state: "ok", detail: `${place} can be written` }];
   return [{ name: "storage", state: "error", detail: trouble.message, remedy: trouble.remedy }];
+}
+
+async function checkRedis(app: Application): Promise<readonly Check[]> {
+  const { redis, database } = app.config.settings;
+  if (redis.url === undefined) return [];
+  if (database.url === undefined) {
+    const detail = "REDIS_URL is set and DATABASE_URL is not: one process has nobody to wake";
+    return [{ name: "redis", state: "note", detail, remedy: "Take REDIS_URL out, or set DATABASE_URL." }];
+  }
+  const trouble = (await app.checkRedis?.())?.trouble;
+  if (trouble === undefined)
+    return [{ name: "redis", state: "ok", detail: "it wakes processes and carries what they tell" }];
+  const detail = `it does not answer: ${trouble}`;
+  const remedy =
+    "Check REDIS_URL and the server. Runs go on meanwhile; processes hear of one another up to a second later.";
+  return [{ name: "redis", state: "error", detail, remedy }];
+}
+
+function onThisMachine(dataDir: string): Check {
+  return {
+    name: "storage",
+    state: "note",
+    detail: `large values and stored files lie in ${dataDir}, where processes of the database on other machines do not find them`,
+    remedy: "Set STORAGE_BACKEND=s3 and STORAGE_BUCKET for all of them, before there is a second machine.",
+  };
 }
 
 async function checkAgents(app: Application): Promise<Omit<Check, "name">> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
@@ -114,7 +114,17 @@ export class Submissions {
     this.#inFlight.add(scoped);
     try {
       const submitted = await claim(app, request, key);
-      return await answer(submitted.is === "new" ? { is: "new", prepared: traced(submitted.prepared) } : submitted);
+      if (submitted.is === "known") return await answer(submitted);
+      const prepared = traced(submitted.prepared);
+      try {
+        return await answer({ is: "new", prepared });
+      } catch (error) {
+        // Another process has claimed the same key, and has begun the run in between.
+        const record =
+          isPawlError(error) && error.code === "RUN_ID_TAKEN" ? await find(app, prepared.start.runId) : undefined;
+        if (record === undefined) throw error;
+        return await answer({ is: "known", record });
+      }
     } finally {
       this.#inFlight.delete(scoped);
     }
@@ -161,6 +171,10 @@ async function readKnown(
   if (given.requestHash !== requestHash) {
     throw new PawlError("IDEMPOTENCY_MISMATCH", { message: `The key "${key}" came with another request before.` });
   }
-  const record = await (await app.records()).journal.findRun(given.runId);
+  return find(app, given.runId);
+}
+
+async function find(app: Application, runId: string): Promise<RunRecord | undefined> {
+  const record = await (await app.records()).journal.findRun(runId);
   return record === "ambiguous" ? undefined : record;
 }

@@ -41,10 +41,16 @@ export class FileBlobs implements Blobs {
     }
   }
 
-  async remove(sha256: string): Promise<void> {
+  async remove(
+    sha256: string,
+    { before = Number.POSITIVE_INFINITY }: { readonly before?: number } = {},
+  ): Promise<boolean> {
     const path = this.#pathOf(sha256);
     try {
+      const found = await ifThere(path, () => stat(path), undefined, ABSENT);
+      if (found !== undefined && found.mtimeMs >= before) return false;
       await rm(path, { force: true });
+      return true;
     } catch (error) {
       throw toFileFailure(error, path);
     }

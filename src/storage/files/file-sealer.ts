@@ -11,7 +11,7 @@ const TAG_BYTES = 16;
 interface SealerOptions {
   /** The file of the key, readable by its owner alone. It is made when something is first sealed. */
   readonly path: string;
-  /** Any text, from which the key is made instead of read from the file. */
+  /** Any text, from which the key is made instead of read from the file. `hex:` and 64 digits are the key of another file. */
   readonly key?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export class FileSealer {
 
   #findKey(): Buffer | undefined {
     const { key, path } = this.#options;
-    this.#key ??= key === undefined ? readKey(path) : createHash("sha256").update(key).digest();
+    this.#key ??= key === undefined ? readKey(path) : toKey(key);
     return this.#key;
   }
 
@@ -86,6 +86,11 @@ export class FileSealer {
     this.#key = made;
     return made;
   }
+}
+
+function toKey(text: string): Buffer {
+  const [, digits] = /^hex:([0-9a-f]{64})$/i.exec(text) ?? [];
+  return digits === undefined ? createHash("sha256").update(text).digest() : Buffer.from(digits, "hex");
 }
 
 function readKey(path: string): Buffer | undefined {

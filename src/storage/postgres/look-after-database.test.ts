@@ -3,14 +3,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { createRun } from "../../../test/contracts/journal-samples.ts";
 import { newTestDatabase } from "../../../test/support/test-database.ts";
 import { readDatabaseUrl } from "./database-address.ts";
-import { JOURNAL_STEPS } from "./journal-steps.ts";
+import { JOURNAL_STEPS } from "./journal/journal-steps.ts";
+import { openPostgresJournal } from "./journal/postgres-journal.ts";
 import { lookAfterDatabase } from "./look-after-database.ts";
+import { POOL_STEPS } from "./pool-shares.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { openPostgresJournal } from "./postgres-journal.ts";
 import { RECORD_STEPS } from "./record-tables.ts";
 import { takeSteps } from "./take-steps.ts";
 
-const ALL = [...JOURNAL_STEPS, ...RECORD_STEPS].map(({ name }) => name);
+const ALL = [...JOURNAL_STEPS, ...POOL_STEPS, ...RECORD_STEPS].map(({ name }) => name);
 
 async function open() {
   const url = await newTestDatabase();
@@ -39,7 +40,7 @@ test("missing steps are taken once, and it is said which", async () => {
   const { database, care } = await open();
   await takeSteps(database, JOURNAL_STEPS);
   const { taken, state } = await care.migrate();
-  expect(taken).toEqual(RECORD_STEPS.map(({ name }) => name));
+  expect(taken).toEqual([...POOL_STEPS, ...RECORD_STEPS].map(({ name }) => name));
   expect(state).toMatchObject({ taken: ALL, missing: [] });
   expect((await care.migrate()).taken).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import type { DatabaseCare, DatabaseState } from "../../ports/database-care.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import type { DatabaseAddress } from "./database-address.ts";
-import { JOURNAL_STEPS } from "./journal-steps.ts";
+import { JOURNAL_STEPS } from "./journal/journal-steps.ts";
+import { POOL_STEPS } from "./pool-shares.ts";
 import { RECORD_STEPS } from "./record-tables.ts";
 import { type Step, takeSteps } from "./take-steps.ts";
 
@@ -27,7 +28,7 @@ interface ServerRow {
 export function lookAfterDatabase(
   database: SqlDatabase,
   { host }: DatabaseAddress,
-  steps: readonly Step[] = [...JOURNAL_STEPS, ...RECORD_STEPS],
+  steps: readonly Step[] = [...JOURNAL_STEPS, ...POOL_STEPS, ...RECORD_STEPS],
 ): DatabaseCare {
   const look = async (): Promise<DatabaseState> => {
     const server = await database.get<ServerRow>(SELECT_SERVER);

@@ -25,6 +25,11 @@ export function isInTheWay(error: unknown): boolean {
   return IN_THE_WAY.includes(sqlStateOf(error));
 }
 
+/** A lock was waited for as long as `lock_timeout` says. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlStateOf(error) === "55P03";
+}
+
 export function isNotPrepared(error: unknown): boolean {
   return NOT_PREPARED.includes(sqlStateOf(error));
 }

@@ -1,6 +1,12 @@
 import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
-import type { PostgresSignals } from "./postgres-signals.ts";
+
+/** Wakes other processes. They look by themselves too, some times a second. */
+export interface Signals {
+  tell(): Promise<void>;
+  /** Until the returned function is called. */
+  watch(changed: () => void): () => void;
+}
 
 const LIST = `SELECT inbox.id, runs.id AS "runId", inbox.body FROM inbox JOIN runs ON runs.no = inbox.run_no
   WHERE inbox.done = 0 AND runs.owner = ? ORDER BY inbox.id LIMIT 100`;
@@ -13,7 +19,7 @@ const SWEEP = "DELETE FROM inbox WHERE done = 1 AND at < now() - interval '1 hou
 /** `owner`: the process whose runs are asked for, as it is called now. Null: it drives none. */
 export function createPostgresInbox(
   database: SqlDatabase,
-  { owner, signals }: { owner(): string | null; readonly signals: PostgresSignals },
+  { owner, signals }: { owner(): string | null; readonly signals: Signals },
 ): Inbox {
   return {
     async send(run, body) {

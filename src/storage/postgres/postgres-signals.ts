@@ -1,6 +1,7 @@
 import pg from "pg";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import type { DatabaseAddress } from "./database-address.ts";
+import type { Signals } from "./postgres-inbox.ts";
 
 const CHANNEL = "pawl";
 const RECONNECT_MS = 500;
@@ -8,7 +9,7 @@ const RECONNECT_MS = 500;
 const ANYWAY_MS = 250;
 
 /** Wakes the other processes of a database, by a connection of its own. It carries nothing: whoever is woken looks. */
-export class PostgresSignals {
+export class PostgresSignals implements Signals {
   readonly #address: DatabaseAddress;
   readonly #database: SqlDatabase;
   readonly #watchers = new Set<() => void>();

@@ -13,6 +13,17 @@ export function fromPostgres(text: string): string {
   return text.replaceAll(`${ESCAPE}0`, "\0").replaceAll(`${ESCAPE}1`, ESCAPE);
 }
 
+/** The same character in JSON, where what is written as a parameter has nothing to escape. */
+const ESCAPE_IN_JSON = "\\udbff\\udffe";
+
+/** Rows as JSON that the server reads, whose texts are then as `toPostgres` writes them. */
+export function toPostgresJson(rows: object): string {
+  const text = JSON.stringify(rows);
+  if (!text.includes("\\u0000") && !text.includes(ESCAPE)) return text;
+  const escaped = JSON.stringify(rows, (_, value: unknown) => (typeof value === "string" ? toPostgres(value) : value));
+  return escaped.replaceAll(ESCAPE, ESCAPE_IN_JSON);
+}
+
 /** `?` and `?3` as PostgreSQL counts them. No text of ours has a question mark in a literal. */
 export function toNumbered(text: string): string {
   let last = 0;

@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { newTestDatabase } from "../../../test/support/test-database.ts";
 import { readDatabaseUrl } from "./database-address.ts";
@@ -22,6 +23,36 @@ test("processes that start together make the tables once, and a step that comes 
     { name: "second" },
   ]);
 });
+
+test("a step does not wait behind a long transaction, which would hold up everybody who reads the table", async () => {
+  const url = await newTestDatabase();
+  const [one, other] = [1, 2].map(() => {
+    const database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: 1 });
+    onTestFinished(() => database.close());
+    return database;
+  }) as [PostgresDatabase, PostgresDatabase];
+  await takeSteps(one, [FIRST]);
+  const long = new pg.Client({ connectionString: url });
+  await long.connect();
+  onTestFinished(() => long.end());
+  await long.query("BEGIN; SELECT * FROM things");
+  const refused = takeSteps(one, [FIRST, SECOND]).catch((error: unknown) => error);
+  const begun = performance.now();
+  let isOver = false;
+  void refused.then(() => {
+    isOver = true;
+  });
+  let longest = 0;
+  for (let last = begun; !isOver; last = performance.now()) {
+    await other.all("SELECT * FROM things");
+    longest = Math.max(longest, performance.now() - last);
+  }
+  expect(longest).toBeLessThan(4_000);
+  expect(await refused).toMatchObject({ code: "JOURNAL_IO", message: expect.stringContaining("Nothing was changed") });
+  await long.query("ROLLBACK");
+  await takeSteps(one, [FIRST, SECOND]);
+  expect(await other.all("SELECT name FROM things")).toEqual([{ name: null }]);
+}, 30_000);
 
 test("a step that fails leaves nothing behind", async () => {
   const database = new PostgresDatabase({ address: readDatabaseUrl(await newTestDatabase()), connections: 1 });

@@ -42,17 +42,22 @@ export class S3Blobs implements Blobs {
   }
 
   async *list(): AsyncGenerator<{ sha256: string; bytes: number; modifiedAt: number }> {
-    // In the time of this machine, which what is listed is compared with.
-    const aheadMs = this.#bucket.now() - Date.now();
+    const aheadMs = this.#aheadMs();
     for await (const { key, bytes, modifiedAt } of this.#bucket.list(FOLDER)) {
       const sha256 = key.slice(FOLDER.length);
       if (isHash(sha256)) yield { sha256, bytes, modifiedAt: modifiedAt - aheadMs };
     }
   }
 
-  async remove(sha256: string): Promise<void> {
+  async remove(sha256: string, { before }: { readonly before?: number } = {}): Promise<boolean> {
+    const key = keyOf(sha256);
+    if (before !== undefined) {
+      const found = await this.#bucket.head(key);
+      if (found !== undefined && found.modifiedAt - this.#aheadMs() >= before) return false;
+    }
     this.#written.delete(sha256);
-    await this.#bucket.remove(keyOf(sha256));
+    await this.#bucket.remove(key);
+    return true;
   }
 
   /** Throws `STORAGE_SHARED` where other data has put blobs here: nobody knows here what that refers to. */
@@ -65,6 +70,11 @@ export class S3Blobs implements Blobs {
       const remedy = "Give each data folder a `storage.prefix` of its own. If that data is gone, remove the object.";
       throw new PawlError("STORAGE_SHARED", { message, remedy });
     }
+  }
+
+  /** Times of the store less this are in the time of this machine, which they are compared with. */
+  #aheadMs(): number {
+    return this.#bucket.now() - Date.now();
   }
 
   #startWriting(sha256: string, content: string | Uint8Array): Promise<void> {

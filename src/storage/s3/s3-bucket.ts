@@ -24,6 +24,7 @@ export interface StoredObject {
   readonly etag: string;
   readonly bytes: number;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly modifiedAt: number;
 }
 
 /** An object, or the range of it that was asked for. */
@@ -301,8 +302,10 @@ function toStored(answer: {
   readonly ETag?: string | undefined;
   readonly ContentLength?: number | undefined;
   readonly Metadata?: Readonly<Record<string, string>> | undefined;
+  readonly LastModified?: Date | undefined;
 }): StoredObject {
-  return { etag: answer.ETag ?? "", bytes: answer.ContentLength ?? 0, metadata: answer.Metadata ?? {} };
+  const { ETag: etag = "", ContentLength: bytes = 0, Metadata: metadata = {}, LastModified } = answer;
+  return { etag, bytes, metadata, modifiedAt: LastModified?.getTime() ?? 0 };
 }
 
 /** Ranges of nearly one size, so that none is too small to be a part. */

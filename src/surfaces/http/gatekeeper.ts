@@ -43,7 +43,7 @@ export class Gatekeeper {
   async authorize(c: Context<HttpEnv>, scope: Admission, way: KeyWay = {}): Promise<void> {
     if (scope === "open") return;
     if (scope === "anybody") {
-      if (this.#limits === "always" || (await this.#needsKey())) this.#limit(`address ${addressOf(c)}`);
+      if (this.#limits === "always" || (await this.#needsKey())) await this.#limit(`address ${addressOf(c)}`);
       return;
     }
     const given = keyOf(c, way);
@@ -52,18 +52,18 @@ export class Gatekeeper {
       return this.#limit("the configured key");
     }
     if (!(await this.#needsKey())) {
-      if (this.#limits === "always") this.#limit(`address ${addressOf(c)}`);
+      if (this.#limits === "always") await this.#limit(`address ${addressOf(c)}`);
       return;
     }
     const key = given === undefined ? undefined : await verifyKey(this.#app, given);
     if (key === undefined) {
       // Somebody who guesses keys tries many of them from one address.
-      this.#limit(`address ${addressOf(c)}`);
+      await this.#limit(`address ${addressOf(c)}`);
       c.header("www-authenticate", "Bearer");
       const message = given === undefined ? "The request bears no key." : "The key is not known here, or not any more.";
       throw new PawlError("UNAUTHORIZED", { message });
     }
-    this.#limit(`key ${key.id}`);
+    await this.#limit(`key ${key.id}`);
     if (!reaches(key, scope)) {
       throw new PawlError("FORBIDDEN", { message: `The key "${key.name}" does not have the scope \`${scope}\`.` });
     }
@@ -96,8 +96,13 @@ export class Gatekeeper {
     return "api";
   }
 
-  #limit(caller: string): void {
-    if (this.#limits !== "never") this.#limiter.take(caller);
+  /** By itself, and together with the other processes where they can be asked. */
+  async #limit(caller: string): Promise<void> {
+    if (this.#limits === "never") return;
+    this.#limiter.take(caller);
+    const rates = await this.#app.requestRates?.().catch(() => undefined);
+    const waitMs = await rates?.take(caller, this.#limiter.perMinute);
+    if (waitMs !== undefined && waitMs > 0) this.#limiter.refuse(waitMs);
   }
 
   async #needsKey(): Promise<boolean> {

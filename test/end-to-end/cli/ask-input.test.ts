@@ -27,7 +27,7 @@ const RUN = ["run", "asks.yaml", "--agent", "simulated:script.yaml"];
 
 function asking(env: Readonly<Record<string, string>> = {}, args: readonly string[] = []) {
   const folder = application({ "asks.yaml": ASKS, "script.yaml": AT_ONCE });
-  const { command, env: bare } = pawlCommand([...RUN, ...args]);
+  const { command, env: bare } = pawlCommand([...RUN, ...args], { cwd: folder, env });
   const [program = "", ...rest] = command;
   const terminal = spawn(program, rest, { cwd: folder, cols: 100, rows: 40, env: { ...bare, TERM: "xterm", ...env } });
   onTestFinished(() => terminal.kill("SIGKILL"));

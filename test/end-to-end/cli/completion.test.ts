@@ -85,7 +85,7 @@ interface Shell {
 
 /** A shell at a terminal, as a person uses it, with the completion of `pawl` and a `pawl` of these sources. */
 async function shellIn(folder: string, shell: "bash" | "zsh"): Promise<Shell> {
-  const { command, env } = pawlCommand([]);
+  const { command, env } = pawlCommand([], { cwd: folder });
   const { stdout } = await pawl(["completion", shell], { cwd: folder });
   const tools = application({ pawl: `#!/bin/sh\nexec ${command.join(" ")} "$@"\n`, script: stdout });
   chmodSync(join(tools, "pawl"), 0o755);

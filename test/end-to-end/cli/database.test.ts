@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { newTestDatabase } from "../../support/test-database.ts";
-import { application } from "../support/application.ts";
+import { AT_ONCE, application, QUESTION } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
+import { startServer } from "../support/server.ts";
 
 /** A password that the server does not ask for. */
 async function withPassword(): Promise<string> {
@@ -30,6 +31,21 @@ test("`pawl db` brings the tables of a database up to date and shows how it is, 
   expect(doctor.stdout).toMatch(/^ok +database: .*PostgreSQL \d+.*0 processes drive runs$/m);
 });
 
+test("a value that lies on another machine is told as such, and doctor says so before", async () => {
+  const env = { DATABASE_URL: await newTestDatabase(), PAWL_SECRETS__KEY: "0123456789abcdef" };
+  const files = { "question.yaml": QUESTION, "answers.yaml": AT_ONCE };
+  const [cwd, elsewhere] = [application(files), application(files)];
+  const run = ["run", "question.yaml", "--agent", "simulated:answers.yaml", "-i", `question=${"x".repeat(200_000)}`];
+  const { run_id: id } = JSON.parse((await pawl([...run, "--json"], { cwd, env })).stdout).data;
+  expect((await pawl(["runs", "show", id], { cwd, env })).code).toBe(0);
+  const there = await pawl(["runs", "show", id], { cwd: elsewhere, env });
+  expect(there.stderr).toContain("BLOB_MISSING");
+  expect(there.stderr).toContain("on this machine");
+  expect(there.stderr).toContain("STORAGE_BACKEND=s3");
+  const doctor = await pawl(["doctor"], { cwd, env });
+  expect(doctor.stdout + doctor.stderr).toMatch(/^note +storage: .*other machines/m);
+});
+
 test.each(["status", "migrate"])("`pawl db %s` without a database says what to set", async (verb) => {
   const { code, stderr } = await pawl(["db", verb], { cwd: application({}) });
   expect(code).toBe(2);
@@ -45,3 +61,26 @@ test("`pawl db status` names a server that is not there, without its password", 
   expect(stderr).toContain("127.0.0.1:1/pawl");
   expect(stderr).not.toContain("hunter22");
 });
+
+test("`pawl run --detach` hands the run to a worker, and says so where there is none", async () => {
+  const cwd = application({ "question.yaml": QUESTION, "script.yaml": AT_ONCE, "in.json": '{"question":"why"}' });
+  const env = {
+    DATABASE_URL: await newTestDatabase(),
+    PAWL_SECRETS__KEY: "0123456789abcdef",
+    PAWL_AGENT__PROVIDER: "simulated:script.yaml",
+  };
+  const run = ["run", "question.yaml", "--input", "in.json", "--detach"];
+  const statusOf = async (printed: string) => {
+    const shown = await pawl(["runs", "show", printed.trim(), "--json"], { cwd, env });
+    return JSON.parse(shown.stdout).data.status;
+  };
+  const waiting = await pawl(run, { cwd, env });
+  expect(waiting.stderr).toContain("The run waits: no process drives the runs of the database now.");
+  expect(await statusOf(waiting.stdout)).toBe("queued");
+
+  await startServer(["--role", "worker"], { cwd, env });
+  await expect.poll(() => statusOf(waiting.stdout), { timeout: 10_000 }).toBe("completed");
+  const handed = await pawl(run, { cwd, env });
+  expect(handed.stderr).toContain("The run goes on in a process that drives the runs of the database.");
+  await expect.poll(() => statusOf(handed.stdout), { timeout: 10_000 }).toBe("completed");
+}, 40_000);

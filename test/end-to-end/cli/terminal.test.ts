@@ -10,7 +10,7 @@ const hasScript = spawnSync(SCRIPT, ["--version"], { encoding: "utf8" }).stdout?
 
 test.runIf(hasScript)("at a terminal the person is asked, and the answer goes on with the run", async () => {
   const cwd = application({ "review.yaml": REVIEW, "at-once.yaml": AT_ONCE });
-  const { command, env } = pawlCommand(["run", "review.yaml", "--agent", "simulated:at-once.yaml"]);
+  const { command, env } = pawlCommand(["run", "review.yaml", "--agent", "simulated:at-once.yaml"], { cwd });
   const quoted = command.map((word) => `'${word}'`).join(" ");
   const terminal = spawn(SCRIPT, ["-qec", quoted, "/dev/null"], { cwd, env: { ...env, TERM: "xterm" } });
   onTestFinished(() => {

@@ -41,7 +41,7 @@ async function connect({ url, token }: Listening, era: (typeof ERAS)[number][1])
 
 /** `pawl mcp --http`: runs are driven by a process in the background, which the test ends. */
 async function startMcp(folder: string): Promise<Listening> {
-  const { command, env } = pawlCommand(["mcp", "--http"]);
+  const { command, env } = pawlCommand(["mcp", "--http"], { cwd: folder });
   const [program = "", ...args] = command;
   const child = spawn(program, args, { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   onTestFinished(async () => {

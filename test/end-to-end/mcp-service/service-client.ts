@@ -9,7 +9,7 @@ export async function connectService(
   folder: string,
   negotiation: VersionNegotiationOptions = { mode: "legacy" },
 ): Promise<TerminalClient> {
-  const { command, env } = pawlCommand(["mcp"]);
+  const { command, env } = pawlCommand(["mcp"], { cwd: folder });
   const [program = "", ...args] = command;
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: negotiation });
   onTestFinished(() => client.close());

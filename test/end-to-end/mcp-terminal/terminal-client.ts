@@ -37,7 +37,7 @@ export async function connectTerminal(
     readonly env?: Readonly<Record<string, string>>;
   } = {},
 ): Promise<TerminalClient> {
-  const { command, env: bare } = pawlCommand(["mcp", "terminal", ...options]);
+  const { command, env: bare } = pawlCommand(["mcp", "terminal", ...options], { cwd: folder, env });
   const [program = "", ...args] = command;
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: negotiation });
   onTestFinished(() => client.close());
@@ -76,7 +76,7 @@ export async function startHttp(
   options: readonly string[] = [],
   more: Readonly<Record<string, string>> = {},
 ) {
-  const { command, env } = pawlCommand(["mcp", "terminal", "--http", ...options]);
+  const { command, env } = pawlCommand(["mcp", "terminal", "--http", ...options], { cwd: folder, env: more });
   const [program = "", ...args] = command;
   const child = spawn(program, args, { cwd: folder, env: { ...env, ...more }, stdio: ["ignore", "ignore", "pipe"] });
   onTestFinished(() => {

@@ -5,9 +5,10 @@ import { application, QUESTION } from "../support/application.ts";
 import { pawlCommand } from "../support/pawl.ts";
 
 test("a server whose log nobody reads any more goes on: `pawl serve 2>&1 | head -1`", async () => {
-  const { command, env } = pawlCommand(["serve", "--port", "0"]);
+  const cwd = application({ "workflows/question.yaml": QUESTION });
+  const { command, env } = pawlCommand(["serve", "--port", "0"], { cwd });
   const [program = "", ...args] = command;
-  const child = spawn(program, args, { cwd: application({ "workflows/question.yaml": QUESTION }), env });
+  const child = spawn(program, args, { cwd, env });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });

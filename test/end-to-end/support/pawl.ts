@@ -7,6 +7,7 @@ import { createApp } from "../../../src/app/create-app.ts";
 import { type ProcessIo, withIo } from "../../../src/surfaces/cli/process-io.ts";
 import { runCli } from "../../../src/surfaces/cli/run-cli.ts";
 import { COMPILE_CACHE } from "../../fakes/compile-cache.ts";
+import { profileEnvironment } from "./profile.ts";
 
 const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 const PROGRAM = [process.execPath, MAIN];
@@ -37,7 +38,7 @@ export interface RunningPawl {
 }
 
 export function startPawl(args: readonly string[], options: PawlOptions): RunningPawl {
-  const { command, env } = pawlCommand(args);
+  const { command, env } = pawlCommand(args, options);
   const [program = process.execPath, ...rest] = command;
   const child = spawn(program, rest, {
     cwd: options.cwd,
@@ -50,12 +51,16 @@ export function startPawl(args: readonly string[], options: PawlOptions): Runnin
   return new Process(child);
 }
 
-/** For tests that start the process themselves. */
-export function pawlCommand(args: readonly string[]): {
+/** For tests that start the process themselves. Without options it keeps its data in a folder, whatever the profile. */
+export function pawlCommand(
+  args: readonly string[],
+  options?: PawlOptions,
+): {
   readonly command: readonly string[];
   readonly env: Record<string, string>;
 } {
-  return { command: [process.execPath, MAIN, ...args], env: bareEnvironment() };
+  const profile = options === undefined ? {} : profileEnvironment(args, options);
+  return { command: [process.execPath, MAIN, ...args], env: { ...bareEnvironment(), ...profile } };
 }
 
 /**
@@ -72,7 +77,7 @@ export async function pawl(args: readonly string[], { cwd, env }: PawlOptions): 
       stdin: Readable.from([]),
       stdout,
       stderr,
-      env: { ...bareEnvironment(), ...env },
+      env: { ...bareEnvironment(), ...profileEnvironment(args, { cwd, env }), ...env },
       exit: (code: number) => exited.resolve(code),
     };
     const run = withIo(io as unknown as ProcessIo, () =>

@@ -3,6 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { AT_ONCE, application, QUESTION } from "../../end-to-end/support/application.ts";
 import { pawl, startPawl } from "../../end-to-end/support/pawl.ts";
+import { isInstalled } from "../../support/needs.ts";
+import { RedisServer } from "../../support/redis-server.ts";
 import { S3_KEYS, startS3Server } from "../../support/s3-server.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
@@ -27,6 +29,7 @@ async function environmentHere(): Promise<Record<string, string>> {
   const store = await startS3Server();
   onTestFinished(() => store.stop());
   const here: Record<string, string> = {
+    REDIS_URL: isInstalled("redis-server") ? (await RedisServer.start()).url : "",
     DATABASE_URL: await newTestDatabase(),
     STORAGE_BUCKET: await store.makeBucket("pawl"),
     STORAGE_ENDPOINT: store.endpoint,

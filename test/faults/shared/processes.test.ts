@@ -1,7 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { application } from "../../end-to-end/support/application.ts";
 import { type RunningServer, startServer } from "../../end-to-end/support/server.ts";
 import { readEvents } from "../../fakes/read-events.ts";
+import { programOf } from "../../support/needs.ts";
+import { startPooler } from "../../support/pooler.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
 const STEPS = 12;
@@ -24,16 +26,46 @@ steps:
       message: "Go on?"
 `;
 
+const ONCE_ONLY = `
+name: once-only
+steps:
+  - id: pay
+    prompt: "go"
+    at_most_once: true
+`;
+
+const SLOW_ONCE = `
+name: slow-once
+steps:
+  - id: slow
+    prompt: "go"
+    at_most_once: true
+`;
+
 const SCRIPT = `
 delay_ms: 150
-steps: {}
+steps:
+  slow: {reply: done, delay_ms: 8000}
 `;
 
 /** Two servers over one database, whose processes count as dead after two seconds. */
 async function startTwo(...roles: readonly string[]): Promise<readonly [RunningServer, RunningServer]> {
-  const cwd = application({ "workflows/chain.yaml": CHAIN, "workflows/ask.yaml": ASK, "script.yaml": SCRIPT });
+  return startTwoOver(await newTestDatabase(), roles);
+}
+
+async function startTwoOver(
+  databaseUrl: string,
+  roles: readonly string[],
+): Promise<readonly [RunningServer, RunningServer]> {
+  const cwd = application({
+    "workflows/chain.yaml": CHAIN,
+    "workflows/ask.yaml": ASK,
+    "workflows/once-only.yaml": ONCE_ONLY,
+    "workflows/slow-once.yaml": SLOW_ONCE,
+    "script.yaml": SCRIPT,
+  });
   const env = {
-    DATABASE_URL: await newTestDatabase(),
+    DATABASE_URL: databaseUrl,
     PAWL_SECRETS__KEY: "0123456789abcdef0123456789abcdef",
     PAWL_DATABASE__LEASE_MS: "2000",
     PAWL_AGENT__PROVIDER: "simulated:script.yaml",
@@ -58,16 +90,21 @@ async function statusOf(server: RunningServer, id: string): Promise<string> {
   return (await ask<{ status: string }>(server, `/runs/${id}`)).status;
 }
 
+interface SeenEvent {
+  readonly type: string;
+  readonly path?: string;
+  readonly diedAt?: number;
+}
+
+async function eventsOf(server: RunningServer, id: string): Promise<readonly SeenEvent[]> {
+  const { items } = await ask<{ items: { event: SeenEvent }[] }>(server, `/runs/${id}/events?limit=200`);
+  return items.map(({ event }) => event);
+}
+
 /** How often each step was recorded as done. */
 async function doneSteps(server: RunningServer, id: string): Promise<Record<string, number>> {
-  const { items } = await ask<{ items: { event: { type: string; path?: string } }[] }>(
-    server,
-    `/runs/${id}/events?limit=1000`,
-  );
   const counts: Record<string, number> = {};
-  for (const {
-    event: { type, path = "" },
-  } of items)
+  for (const { type, path = "" } of await eventsOf(server, id))
     if (type === "stepSucceeded") counts[path] = (counts[path] ?? 0) + 1;
   return counts;
 }
@@ -107,6 +144,26 @@ test("a process that only takes requests has its runs driven by a worker, also w
   await worker.ended;
   const waiting = await start(api, "ask");
   expect(await statusOf(api, waiting)).toBe("queued");
+});
+
+test("a run that begins where none are driven has lost nothing: a step that may only run once runs", async () => {
+  const [api, worker] = await startTwo("api", "worker");
+  const id = await start(api, "once-only");
+  await expect.poll(() => statusOf(api, id)).toBe("completed");
+  expect(await eventsOf(worker, id)).not.toContainEqual(expect.objectContaining({ type: "stepInterrupted" }));
+});
+
+test("the death of a process counts against what was in flight", async () => {
+  const [one, other] = await startTwo();
+  const id = await start(one, "slow-once");
+  await expect.poll(() => statusOf(other, id)).toBe("running");
+  const killedAt = Date.now();
+  await one.kill("SIGKILL");
+  await expect.poll(() => statusOf(other, id), { timeout: 30_000 }).toBe("failed");
+  const interrupted = (await eventsOf(other, id)).find(({ type }) => type === "stepInterrupted");
+  expect(interrupted).toMatchObject({ cause: "crash", path: "slow" });
+  // Its last sign of life, not the time at which that was noticed.
+  expect(interrupted?.diedAt).toBeLessThan(killedAt + 500);
 });
 
 test("the stream of a run is whole in a process that does not drive it", async () => {
@@ -151,3 +208,52 @@ test("a process that is told to end hands its runs over at once", async () => {
   // Eleven steps of 150 ms, and no lease to wait for.
   expect(Date.now() - begun).toBeLessThan(15_000);
 });
+
+test("a run is handed over at once though another one of the same process may not be cut off", async () => {
+  const [one, other] = await startTwo();
+  const kept = await start(one, "slow-once");
+  const id = await start(one, "chain");
+  await expect.poll(async () => (await doneSteps(other, id))["s1"]).toBe(1);
+  await one.kill("SIGTERM");
+  await expect.poll(() => statusOf(other, id), { timeout: 30_000 }).toBe("completed");
+  expect(await statusOf(other, kept), "what may run only once is still under way").toBe("running");
+  await expect.poll(() => statusOf(other, kept), { timeout: 30_000 }).toBe("completed");
+  expect(await doneSteps(other, id)).toEqual(ONCE);
+});
+
+test("the same key at two processes at once begins one run, and both are told of it", async () => {
+  const [one, other] = await startTwo();
+  const submit = async (server: RunningServer, key: string) => {
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": key },
+      body: JSON.stringify({ workflow: "ask" }),
+    };
+    const { data } = (await (await fetch(`${server.url}/workflows/run`, init)).json()) as { data: { run_id: string } };
+    return data?.run_id;
+  };
+  for (let n = 0; n < 20; n += 1) {
+    const [first, second] = await Promise.all([submit(one, `key-${n}`), submit(other, `key-${n}`)]);
+    expect(first).toMatch(/^[0-9a-f-]{36}$/);
+    expect(second).toBe(first);
+  }
+});
+
+test("behind a pooler that hands sessions around processes take each other's requests and runs", async () => {
+  const pooler = await startPooler(programOf("pgbouncer"), await newTestDatabase());
+  onTestFinished(() => pooler.stop());
+  const [one, other] = await startTwoOver(pooler.url, ["all", "all"]);
+  const asking = await start(one, "ask");
+  await expect.poll(() => statusOf(other, asking)).toBe("awaiting_approval");
+  await ask(other, `/approvals/${encodeURIComponent(`${asking}:gate`)}/approve`, {});
+  await expect.poll(() => statusOf(one, asking)).toBe("completed");
+  const cancelled = await start(one, "chain");
+  await ask(other, `/runs/${cancelled}/cancel`, {});
+  await expect.poll(() => statusOf(one, cancelled)).toBe("cancelled");
+
+  const runs = await Promise.all(Array.from({ length: 4 }, () => start(one, "chain")));
+  await expect.poll(async () => (await doneSteps(other, runs[0] ?? ""))["s1"]).toBe(1);
+  await one.kill("SIGKILL");
+  for (const id of runs) await expect.poll(() => statusOf(other, id), { timeout: 30_000 }).toBe("completed");
+  for (const id of runs) expect(await doneSteps(other, id)).toEqual(ONCE);
+}, 60_000);

@@ -23,7 +23,12 @@ export class MemoryBlobs implements Blobs {
       yield { sha256, bytes: content.byteLength, modifiedAt };
   }
 
-  async remove(sha256: string): Promise<void> {
+  async remove(
+    sha256: string,
+    { before = Number.POSITIVE_INFINITY }: { readonly before?: number } = {},
+  ): Promise<boolean> {
+    if ((this.#blobs.get(sha256)?.modifiedAt ?? 0) >= before) return false;
     this.#blobs.delete(sha256);
+    return true;
   }
 }

@@ -136,7 +136,8 @@ export class BudgetLedger {
     const { asks } = run.state.budget;
     if (budgets.length === 0 && asks === undefined) return;
     const own = asks === undefined ? undefined : new OwnAccount(run.state, isNew ? 0 : run.state.budget.tries);
-    const payer = { run, budgets, tracker, own, begun: new Set<string>(), noted: new Map(), notedAt: 0, notedSeq: 0 };
+    const begun = new Set<string>();
+    const payer = { run, budgets, tracker, own, begun, noted: new Map(), notedAt: 0, notedSeq: 0, isTakenUp: true };
     this.#payers.set(run, payer);
     if (!isNew && budgets.length > 0) this.#takeUp(payer, shares ?? []);
   }
@@ -150,7 +151,20 @@ export class BudgetLedger {
     if (isNoted && !this.isShared) return;
     const { runId, state } = payer.run;
     const by = { holder: this.holder, upToSeq: state.seq, isTakenUp: true };
-    this.#write(async () => this.records?.note(runId, shares, by));
+    payer.isTakenUp = !this.isShared;
+    const note = () =>
+      this.#write(async () => {
+        if (this.#payers.get(payer.run) !== payer) return;
+        try {
+          await this.records?.note(runId, shares, by);
+        } catch (error) {
+          this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, note);
+          throw error;
+        }
+        payer.isTakenUp = true;
+        this.hasRoom();
+      });
+    note();
   }
 
   has(run: LiveRun): boolean {
@@ -228,7 +242,8 @@ export class BudgetLedger {
     const isSoleKind = isProbe && !isProbed && this.#isSole(kind);
     const wish = { seen, expectedMicro, isProbed, isSoleKind, tooLittleMicro, needsMicro };
     const shares = new Map<BudgetAccount, Amounts>();
-    let mustWait = isHeld || accounts.some((account) => account instanceof SharedAccount && !account.isReady);
+    let mustWait =
+      isHeld || !payer.isTakenUp || accounts.some((account) => account instanceof SharedAccount && !account.isReady);
     if (mustWait) return { kind: "hold", accounts };
     for (const account of accounts) {
       const found = decideReservations(account, wish, this.#tasksAt(account, payer));

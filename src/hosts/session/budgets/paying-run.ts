@@ -18,6 +18,11 @@ export interface PayingRun {
   readonly noted: Map<string, BudgetUse>;
   notedAt: number;
   notedSeq: number;
+  /**
+   * The records say that its use is this process's. Until then nothing of it is spent: if the process dies, only the use of the
+   * runs that are known to be its own is read from the journal before others get what it held.
+   */
+  isTakenUp: boolean;
 }
 
 /** The use of a run as it is stored: by day, or in one row for a budget without days. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { path, task, toGraph } from "../../../../test/faults/graphs.ts";
-import { succeed, World } from "../../../../test/faults/world.ts";
+import { journalWith, succeed, World } from "../../../../test/faults/world.ts";
 import { MemoryJournal } from "../../../../test/support/memory/memory-journal.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 import { withMethods } from "../../../operations/application/with-methods.ts";
@@ -42,6 +42,22 @@ test("what was taken over is neither paid again nor hidden", async () => {
   const events = await world.eventsOf(again.record.id);
   const fetched = events.find((event) => event.type === "stepSucceeded" && event.path === "fetch[0]");
   expect(fetched).toMatchObject({ reused: { run: old.id } });
+});
+
+test("an outcome is taken over at a later attempt, where the process died before it had been", async () => {
+  const journal = new MemoryJournal();
+  const world = new World({ journal });
+  const old = await world.run(graph, input);
+  let commits = 1;
+  const dying = world.next({
+    journal: journalWith(journal, (entries, append) => (commits-- > 0 ? append(entries) : new Promise(() => {}))),
+  });
+  const { id } = await dying.start(graph, input, { lineage: { kind: "rerun", run: old.id, fromPath: "report" } });
+  const later = world.next({ journal });
+  await later.host.recover();
+  expect((await later.host.settled(id)).status).toBe("completed");
+  expect((await later.eventsOf(id)).filter(({ type }) => type === "stepInterrupted")).not.toEqual([]);
+  expect(later.calls.map((call) => call.path)).toEqual(["report"]);
 });
 
 test("a rerun that was interrupted still takes outcomes over when another process goes on", async () => {

@@ -94,7 +94,8 @@ export function reuseOutcome(
 
 function findCandidate({ byPath, downstream }: ReusableOutcomes, instance: Instance): Reusable | undefined {
   const found = byPath.get(instance.path);
-  return found === undefined || instance.attempt !== 1 || downstream.has(instance) ? undefined : found;
+  // Also at a later attempt: the process of the first one may have died before it was taken over.
+  return found === undefined || downstream.has(instance) ? undefined : found;
 }
 
 export interface AskedBefore {

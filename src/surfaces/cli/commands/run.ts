@@ -67,13 +67,21 @@ export async function run(
 }
 
 async function detach(app: OpenApplication, prepared: PreparedRun, format: Format): Promise<number> {
-  const host = await app.backgroundHost();
+  const host = await app.backgroundHost({ onlyStarts: true });
   const { id } = await host.startRun(prepared);
   if (format === "text") {
     print(id);
-    tell(`The run is under way in process ${host.ownerPid}. See it with: pawl runs show ${shortId(id)}`);
+    const drivers = (await app.database?.()?.look())?.drivers;
+    tell(`${whereItGoesOn(drivers, host.ownerPid)} See it with: pawl runs show ${shortId(id)}`);
   } else {
     printEnvelope({ run_id: id });
   }
   return 0;
+}
+
+/** `drivers`: the processes that drive runs of the database. Undefined: there is none. */
+function whereItGoesOn(drivers: number | undefined, pid: number | undefined): string {
+  if (drivers === undefined) return `The run is under way in process ${pid}.`;
+  if (drivers > 0) return "The run goes on in a process that drives the runs of the database.";
+  return "The run waits: no process drives the runs of the database now. Start one with: pawl worker.";
 }

@@ -51,6 +51,19 @@ test("that calls wait for a server is told once, until none waits", () => {
   ]);
 });
 
+test("that nothing can be written is told once, however often it is tried", () => {
+  const { teller, lines, view } = begin(toGraph([agentTask("ask")]));
+  teller.start({});
+  const stalled = { type: "stalled", code: "JOURNAL_IO", message: "The server is away." } as const;
+  for (const notice of [stalled, stalled, { type: "unstalled" } as const, stalled]) view.notice(notice);
+
+  expect(lines.slice(2)).toEqual([
+    "[    0 ms] nothing can be written, the run stands still: JOURNAL_IO The server is away.",
+    "[    0 ms] the run goes on",
+    "[    0 ms] nothing can be written, the run stands still: JOURNAL_IO The server is away.",
+  ]);
+});
+
 test("that a call is sent again is told, with the server and the cause", () => {
   const { teller, lines, view } = begin(toGraph([agentTask("ask")]));
   teller.start({});

@@ -29,12 +29,13 @@ export class PlainReport {
   }
 
   tell(notice: LiveNotice): string[] {
+    const before = this.#run.stalled?.code;
     const { began, ended } = this.#run.apply(notice);
     const lines = [
       ...(notice.type === "event" ? this.#tellEvent(notice.event) : []),
       ...ended.flatMap((history) => this.#tellEnd(history)),
       ...began.flatMap((history) => this.#tellStart(history)),
-      ...this.#tellRun(notice),
+      ...this.#tellRun(notice, before),
       ...this.#tellDeath(notice),
       ...this.#tellWaits(),
       ...this.#tellBudgetWait(),
@@ -135,8 +136,10 @@ export class PlainReport {
     return [`${sanitize(line.id)} ${settled}/${total}${failed === 0 ? "" : `, ${failed} failed`}${costs}`];
   }
 
-  #tellRun(notice: LiveNotice): string[] {
+  /** `before`: why nothing could be written until now, which is told once. */
+  #tellRun(notice: LiveNotice, before: string | undefined): string[] {
     if (notice.type === "parked") return ["the run is parked"];
+    if (notice.type === "stalled" && notice.code === before) return [];
     if (notice.type === "stalled")
       return [`nothing can be written, the run stands still: ${notice.code} ${sanitize(notice.message)}`];
     if (notice.type === "unstalled") return ["the run goes on"];

@@ -1,5 +1,5 @@
-import { UNFINISHED } from "../sql/journal-statements.ts";
-import type { Step } from "./take-steps.ts";
+import { UNFINISHED } from "../../sql/journal-statements.ts";
+import type { Step } from "../take-steps.ts";
 
 /**
  * The tables of the journal, as in SQLite but for these:
@@ -101,6 +101,9 @@ CREATE TABLE workers (
 );
 `;
 
+/** Any number that no other lock of ours has. */
+const CLAIM_LOCK = 7_298_341_002;
+
 /** Its planner is kept from reading the whole table, since it is first asked when that is empty. */
 const PATCH_RUNS = `
 CREATE FUNCTION pawl_patch_runs_1(p_runs JSON)
@@ -177,8 +180,85 @@ BEGIN
 END
 $$`;
 
+/** Open approvals are summed for each look at the metrics: with their number in the index no row of a run is read. */
+const COUNTED_APPROVALS = `
+DROP INDEX runs_asking;
+CREATE INDEX runs_asking ON runs (no) INCLUDE (open_approvals) WHERE open_approvals > 0`;
+
+const FREE = `owner IS NULL AND parked = 0 AND ${UNFINISHED}`;
+const ASLEEP = `owner IS NULL AND parked = 1 AND wake_at IS NOT NULL AND ${UNFINISHED}`;
+const CHOSEN = "no > p_after AND (p_chosen IS NULL OR no = ANY(p_chosen))";
+const TENANT = "coalesce(tenant_id, '')";
+
+/**
+ * Gives runs that are due to a process. Tenants have turns: the first is the one of which the process drives the fewest, so that ten
+ * thousand runs of one hold up nobody else's. A process that others have taken for dead gets none. Claims come one after the other: two at a time would choose the same runs.
+ */
+const CLAIM_DUE = `
+DROP INDEX runs_free;
+CREATE INDEX runs_free ON runs ((${TENANT}), no) WHERE ${FREE};
+CREATE FUNCTION pawl_claim_due_1(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[])
+RETURNS SETOF BIGINT LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM workers WHERE id = p_owner FOR KEY SHARE;
+  IF NOT FOUND THEN RETURN; END IF;
+  PERFORM pg_advisory_xact_lock(${CLAIM_LOCK});
+  RETURN QUERY
+  WITH RECURSIVE tenants (tenant) AS (
+    (SELECT ${TENANT} FROM runs WHERE ${FREE} ORDER BY ${TENANT} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT ${TENANT} FROM runs WHERE ${FREE} AND ${TENANT} > tenants.tenant ORDER BY ${TENANT} LIMIT 1)
+    FROM tenants WHERE tenants.tenant IS NOT NULL
+  ), mine AS (
+    SELECT ${TENANT} AS tenant, count(*) AS driven FROM runs WHERE owner = p_owner AND ${UNFINISHED} GROUP BY 1
+  ), free AS (
+    SELECT oldest.no, tenants.tenant FROM tenants CROSS JOIN LATERAL (
+      SELECT no FROM runs WHERE ${FREE} AND ${TENANT} = tenants.tenant AND ${CHOSEN} ORDER BY no LIMIT p_limit
+    ) AS oldest WHERE tenants.tenant IS NOT NULL
+  ), awake AS (
+    SELECT no, ${TENANT} AS tenant FROM runs WHERE ${ASLEEP} AND wake_at <= p_now AND ${CHOSEN} ORDER BY wake_at LIMIT p_limit
+  ), asked AS (
+    SELECT no, ${TENANT} AS tenant FROM runs
+    WHERE owner IS NULL AND ${UNFINISHED} AND ${CHOSEN} AND no IN (SELECT run_no FROM inbox WHERE done = 0) LIMIT p_limit
+  ), due AS (
+    SELECT no, tenant FROM free UNION SELECT no, tenant FROM awake UNION SELECT no, tenant FROM asked
+  ), turns AS (
+    SELECT no, coalesce(driven, 0) + row_number() OVER (PARTITION BY tenant ORDER BY no) AS turn FROM due LEFT JOIN mine USING (tenant)
+  ), next AS (
+    SELECT no FROM turns ORDER BY turn, no LIMIT p_limit
+  ), taken AS (
+    SELECT runs.no FROM runs JOIN next USING (no) WHERE runs.owner IS NULL AND ${UNFINISHED} FOR UPDATE OF runs SKIP LOCKED
+  )
+  UPDATE runs SET owner = p_owner, epoch = epoch + 1 FROM taken WHERE runs.no = taken.no RETURNING runs.no;
+END
+$$`;
+
+/**
+ * Takes the processes whose lease is over for dead: what they drove belongs to nobody, and what they still write is fenced. Nobody
+ * could give a sign of life while the server was down, so that after its start everybody has the time of a lease to do so. The runs
+ * are looked for when the rows of the dead are gone, in a statement that sees what they had committed until then.
+ */
+const REAP = `
+CREATE FUNCTION pawl_reap_1(p_lease_ms BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE
+  dead JSON;
+BEGIN
+  WITH gone AS (
+    DELETE FROM workers WHERE until < now() AND pg_postmaster_start_time() < now() - p_lease_ms * interval '1 millisecond'
+    RETURNING id, (extract(epoch FROM seen_at) * 1000)::bigint AS seen
+  ) SELECT json_agg(gone) INTO dead FROM gone;
+  UPDATE runs SET owner = NULL, epoch = epoch + 1,
+      lost_at = coalesce((SELECT seen FROM json_to_recordset(dead) AS gone (id TEXT, seen BIGINT) WHERE gone.id = runs.owner),
+        (extract(epoch FROM now()) * 1000)::bigint)
+    WHERE owner IS NOT NULL AND ${UNFINISHED} AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.id = runs.owner);
+END
+$$`;
+
 export const JOURNAL_STEPS: readonly Step[] = [
   { name: "journal-1", sql: TABLES },
   { name: "journal-patch-runs-1", sql: PATCH_RUNS },
   { name: "journal-append-1", sql: APPEND },
+  { name: "journal-counted-approvals", sql: COUNTED_APPROVALS },
+  { name: "journal-claim-due-1", sql: CLAIM_DUE },
+  { name: "journal-reap-1", sql: REAP },
 ];

@@ -1,16 +1,16 @@
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import { decodeEvent, type StoredEvent } from "../../core/history/event-codec.ts";
-import type { EventRow, Journal, OutboxRecord, RunNo } from "../../ports/journal.ts";
-import * as sql from "../sql/journal-statements.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { decodeEvent, type StoredEvent } from "../../../core/history/event-codec.ts";
+import type { EventRow, Journal, OutboxRecord, RunNo } from "../../../ports/journal.ts";
+import * as sql from "../../sql/journal-statements.ts";
 import {
   countRunsQuery,
   listRunsQuery,
   listViolationsQuery,
   toViolation,
   type ViolationRow,
-} from "../sql/list-queries.ts";
-import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
-import type { SqlDatabase } from "../sql/sql-database.ts";
+} from "../../sql/list-queries.ts";
+import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../../sql/run-row.ts";
+import type { SqlDatabase } from "../../sql/sql-database.ts";
 import { PostgresLog } from "./postgres-log.ts";
 
 type Written = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "claimDue" | "release" | "close";

@@ -1,9 +1,9 @@
-import { encodeEvent } from "../../core/history/event-codec.ts";
-import type { Append, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
-import { latestOf, timeOf } from "../append-rule.ts";
-import { SEQ_RANGE, toUncertainColumn } from "../sql/run-row.ts";
-import type { SqlValue } from "../sql/sql-database.ts";
-import { toPostgres } from "./postgres-text.ts";
+import { encodeEvent } from "../../../core/history/event-codec.ts";
+import type { Append, NewRun, RunNo, RunPatch } from "../../../ports/journal.ts";
+import { latestOf, timeOf } from "../../append-rule.ts";
+import { SEQ_RANGE, toUncertainColumn } from "../../sql/run-row.ts";
+import type { SqlValue } from "../../sql/sql-database.ts";
+import { toPostgresJson } from "../postgres-text.ts";
 
 export interface BatchOwner {
   /** `null`: it drives no runs. */
@@ -32,7 +32,7 @@ export function toLog(entries: readonly Append[]): string {
 }
 
 function toList(rows: readonly object[]): string | null {
-  return rows.length === 0 ? null : JSON.stringify(rows);
+  return rows.length === 0 ? null : toPostgresJson(rows);
 }
 
 function toCreated({ run, patch = {} }: Append, create: NewRun, owner: BatchOwner): object {
@@ -111,7 +111,7 @@ function toRest(entries: readonly Append[]): string | null {
   );
   const answers = entries.flatMap(({ answers: all = [] }) => all).map((id) => ({ id }));
   if (pins.length + outbox.length + violations.length + answers.length === 0) return null;
-  return JSON.stringify({ pins: unique(pins), outbox, violations, answers });
+  return toPostgresJson({ pins: unique(pins), outbox, violations, answers });
 }
 
 /** One statement cannot insert the same row twice. */
@@ -119,7 +119,7 @@ function unique<Pin extends { readonly hash: string }>(pins: readonly Pin[]): re
   return [...new Map(pins.toReversed().map((pin) => [pin.hash, pin])).values()];
 }
 
-/** JSON that the server reads knows neither a NUL nor half a character. */
-function toText(text: string | undefined): SqlValue | undefined {
-  return text === undefined ? undefined : toPostgres(text.isWellFormed() ? text : text.toWellFormed());
+/** JSON that the server reads knows no half of a character. */
+function toText(text: string | undefined): string | undefined {
+  return text === undefined || text.isWellFormed() ? text : text.toWellFormed();
 }

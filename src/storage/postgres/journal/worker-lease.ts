@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { UNFINISHED } from "../sql/journal-statements.ts";
-import type { SqlDatabase } from "../sql/sql-database.ts";
+import { UNFINISHED } from "../../sql/journal-statements.ts";
+import type { SqlDatabase } from "../../sql/sql-database.ts";
 
 export interface LeaseOptions {
   readonly database: SqlDatabase;
@@ -17,10 +17,7 @@ const UNTIL = "now() + ? * interval '1 millisecond'";
 
 const BEAT = `UPDATE workers SET seen_at = now(), until = ${UNTIL} WHERE id = ?`;
 
-/** The runs of processes whose lease is over belong to nobody, and what such a process still writes is fenced. */
-const REAP = `WITH dead AS (DELETE FROM workers WHERE until < now() RETURNING id, seen_at)
-  UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = (extract(epoch FROM dead.seen_at) * 1000)::bigint
-  FROM dead WHERE runs.owner = dead.id AND ${UNFINISHED}`;
+const REAP = "SELECT pawl_reap_1(?::bigint)";
 
 /**
  * The sign of life of a process that drives runs. All times are the server's, so that clocks that differ harm nobody. A process
@@ -87,6 +84,6 @@ export class WorkerLease {
       lost();
       return this.#enter();
     }
-    await database.run(REAP);
+    await database.all(REAP, leaseMs);
   }
 }

@@ -1,25 +1,28 @@
-import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
-import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from "../../ports/journal.ts";
-import { findRefusal, hasEnded, latestOf, MAX_EVENTS_PER_RUN, type Refusal, refused, taken } from "../append-rule.ts";
-import * as sql from "../sql/journal-statements.ts";
-import { RUN_COLUMNS, type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
-import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
+import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
+import type { Append, AppendResult, Journal, RunNo, RunStatus } from "../../../ports/journal.ts";
+import {
+  findRefusal,
+  hasEnded,
+  latestOf,
+  MAX_EVENTS_PER_RUN,
+  type Refusal,
+  refused,
+  taken,
+} from "../../append-rule.ts";
+import * as sql from "../../sql/journal-statements.ts";
+import { rangeOf, SEQ_RANGE } from "../../sql/run-row.ts";
+import type { Sql, SqlDatabase } from "../../sql/sql-database.ts";
+import { isInTheWay } from "../postgres-failure.ts";
+import { takeSteps } from "../take-steps.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
 import { JOURNAL_STEPS } from "./journal-steps.ts";
-import { isInTheWay } from "./postgres-failure.ts";
 import { createPostgresReader } from "./postgres-reader.ts";
-import { takeSteps } from "./take-steps.ts";
-import { WorkerLease } from "./worker-lease.ts";
+import { type DriverOptions, RunClaims } from "./run-claims.ts";
 
 export interface PostgresJournalOptions {
   readonly database: SqlDatabase;
   /** Absent: it claims no runs, and what it creates is driven by others. */
-  readonly lease?: {
-    readonly leaseMs: number;
-    /** Others drive the runs that this process has driven. */
-    lost(): void;
-    failed(error: unknown): void;
-  };
+  readonly lease?: DriverOptions;
 }
 
 const APPEND = "SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
@@ -29,32 +32,9 @@ const SELECT_NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigin
 
 const RESERVE = "SELECT nextval('run_numbers') AS no FROM generate_series(1, ?::int)";
 
-const CLAIM = `UPDATE runs SET owner = ?1, epoch = epoch + 1
-  WHERE no IN (SELECT no FROM runs WHERE no = ?2 AND owner IS NULL AND ${sql.UNFINISHED} FOR UPDATE SKIP LOCKED)
-  RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
-
-const CLAIM_DUE = `WITH active AS (
-    SELECT no FROM runs WHERE owner IS NULL AND parked = 0 AND ${sql.UNFINISHED} AND no > ?3 AND (?5::bigint[] IS NULL OR no = ANY(?5::bigint[]))
-    ORDER BY no LIMIT ?4 FOR UPDATE SKIP LOCKED
-  ), awake AS (
-    SELECT no FROM runs WHERE owner IS NULL AND parked = 1 AND wake_at IS NOT NULL AND ${sql.UNFINISHED} AND wake_at <= ?2 AND no > ?3
-      AND (?5::bigint[] IS NULL OR no = ANY(?5::bigint[]))
-    ORDER BY wake_at LIMIT ?4 FOR UPDATE SKIP LOCKED
-  ), asked AS (
-    SELECT no FROM runs WHERE owner IS NULL AND ${sql.UNFINISHED} AND no > ?3 AND no IN (SELECT run_no FROM inbox WHERE done = 0)
-      AND (?5::bigint[] IS NULL OR no = ANY(?5::bigint[]))
-    LIMIT ?4 FOR UPDATE SKIP LOCKED
-  ), due AS (SELECT no FROM active UNION SELECT no FROM awake UNION SELECT no FROM asked ORDER BY no LIMIT ?4)
-  UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM due) AND owner IS NULL
-  RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
-
-const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
-  WHERE no = ANY(?::bigint[]) AND owner = ? AND ${sql.UNFINISHED}`;
-
 const SELECT_HEAD = "SELECT status, parked, epoch FROM runs WHERE no = ? FOR UPDATE";
 const SELECT_WORKER = "SELECT 1 AS alive FROM workers WHERE id = ? FOR KEY SHARE";
 
-type ClaimedRow = RunRow & { readonly epoch: number; readonly lostAt: number | null };
 type HeadRow = {
   readonly status: RunStatus;
   readonly parked: number;
@@ -72,25 +52,26 @@ export interface PostgresJournal extends Journal {
 /** Opens the journal, and brings its tables up to date. Throws `JOURNAL_IO`. */
 export async function openPostgresJournal({ database, lease }: PostgresJournalOptions): Promise<PostgresJournal> {
   await takeSteps(database, JOURNAL_STEPS);
-  const writer = new PostgresWriter(database);
+  const claims = new RunClaims(database);
+  const writer = new PostgresWriter(database, claims);
   await writer.begin();
-  if (lease !== undefined) await writer.drive(lease);
+  if (lease !== undefined) await claims.drive(lease);
   return {
     ...createPostgresReader(database),
     get owner() {
-      return writer.id;
+      return claims.owner;
     },
     async listWorkers() {
       return (await database.all<{ readonly id: string }>("SELECT id FROM workers")).map(({ id }) => id);
     },
     reserveRun: () => writer.reserveRun(),
     append: (entries, token) => writer.append(entries, token),
-    claim: (run) => writer.claim(run),
-    claimDue: (options) => writer.claimDue(options),
+    claim: (run) => claims.claim(run),
+    claimDue: (options) => claims.claimDue(options),
     release: (runs) => writer.release(runs),
     finishOutbox: (ids) => writer.finishOutbox(ids),
     deleteRun: (run) => writer.deleteRun(run),
-    close: () => writer.close(),
+    close: () => claims.close(),
   };
 }
 
@@ -100,39 +81,30 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
  */
 class PostgresWriter implements BatchOwner {
   readonly #database: SqlDatabase;
-  /** The runs that this process drives. */
-  readonly #driven = new Map<RunNo, { readonly epoch: number; lastSeq: number }>();
+  readonly #claims: RunClaims;
   /** Nothing is let go of while something of it is being written. */
   #appending: Promise<unknown> = Promise.resolve();
-  #lease: WorkerLease | undefined;
   /** No commit of this process has a smaller number. */
   #firstTx = 0;
   /** Those who wait for the number of a run. */
   #waiting: PromiseWithResolvers<RunNo>[] = [];
   #lastToken: string | undefined;
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, claims: RunClaims) {
     this.#database = database;
+    this.#claims = claims;
   }
 
   async begin(): Promise<void> {
     this.#firstTx = (await this.#database.get<{ readonly next: number }>(SELECT_NEXT))?.next ?? 0;
   }
 
-  async drive({ leaseMs, lost, failed }: NonNullable<PostgresJournalOptions["lease"]>): Promise<void> {
-    const forget = () => {
-      this.#driven.clear();
-      lost();
-    };
-    this.#lease = await WorkerLease.take({ database: this.#database, leaseMs, lost: forget, failed });
-  }
-
   get id(): string | null {
-    return this.#lease?.id ?? null;
+    return this.#claims.owner;
   }
 
   epochOf(run: RunNo): number {
-    return this.#driven.get(run)?.epoch ?? 0;
+    return this.#claims.epochOf(run);
   }
 
   /** Those who ask in one turn are answered by one statement. */
@@ -165,10 +137,10 @@ class PostgresWriter implements BatchOwner {
       token !== undefined && token === this.#lastToken ? await this.#findBatch(this.#database, token) : undefined;
     this.#lastToken = token;
     if (known !== undefined) return this.#noteAll(entries, toResults(entries, known));
-    if (isUsual(entries) && entries.every((entry) => this.#follows(entry))) {
+    if (isUsual(entries) && entries.every((entry) => this.#claims.follows(entry))) {
       try {
         await this.#database.all(APPEND, ...encodeBatch(entries, token ?? null, this));
-        for (const entry of entries) this.#note(entry);
+        for (const entry of entries) this.#claims.note(entry);
         return entries.map(() => ({ ok: true }));
       } catch (error) {
         if (isStorageFailure(error)) throw error;
@@ -182,12 +154,8 @@ class PostgresWriter implements BatchOwner {
   }
 
   #noteAll(entries: readonly Append[], results: readonly AppendResult[]): readonly AppendResult[] {
-    for (const [index, entry] of entries.entries()) if (results[index]?.ok === true) this.#note(entry);
+    for (const [index, entry] of entries.entries()) if (results[index]?.ok === true) this.#claims.note(entry);
     return results;
-  }
-
-  #follows({ run, create, afterSeq }: Append): boolean {
-    return create !== undefined || this.#driven.get(run)?.lastSeq === afterSeq;
   }
 
   /** An entry is not as it should be, or the batch was written before. */
@@ -212,7 +180,7 @@ class PostgresWriter implements BatchOwner {
     });
     if (results === undefined) {
       // Others have taken over everything. With another name it may begin runs again.
-      await this.#lease?.beat();
+      await this.#claims.look();
       if (this.id !== owner) return this.#appendOneByOne(entries, token);
       return entries.map(({ run }) => fenced(run));
     }
@@ -247,43 +215,9 @@ class PostgresWriter implements BatchOwner {
     }
   }
 
-  #note({ run, create, patch, afterSeq, events }: Append): void {
-    const lastSeq = afterSeq + events.length;
-    const driven = this.#driven.get(run);
-    if (patch?.status !== undefined && hasEnded(patch.status)) this.#driven.delete(run);
-    else if (create !== undefined) this.#driven.set(run, { epoch: 1, lastSeq });
-    else if (driven !== undefined) driven.lastSeq = lastSeq;
-  }
-
-  async claim(run: RunNo): Promise<ClaimedRun | undefined> {
-    const owner = this.id;
-    if (owner === null) return undefined;
-    if (this.#driven.has(run)) {
-      const row = await this.#database.get<RunRow>(sql.SELECT_RUN, run);
-      return row === undefined ? undefined : { ...toRunRecord(row), lostAt: null };
-    }
-    const row = await this.#database.get<ClaimedRow>(CLAIM, owner, run);
-    return row === undefined ? undefined : this.#toClaimed(row);
-  }
-
-  async claimDue({ now, afterRun, limit, only }: Parameters<Journal["claimDue"]>[0]): Promise<readonly ClaimedRun[]> {
-    const owner = this.id;
-    if (owner === null) return [];
-    const chosen = only === undefined ? null : `{${only.join(",")}}`;
-    const rows = await this.#database.all<ClaimedRow>(CLAIM_DUE, owner, now, afterRun, limit, chosen);
-    return rows.map((row) => this.#toClaimed(row)).sort((a, b) => a.no - b.no);
-  }
-
-  #toClaimed({ epoch, lostAt, ...row }: ClaimedRow): ClaimedRun {
-    this.#driven.set(row.no, { epoch, lastSeq: row.lastSeq });
-    return { ...toRunRecord(row), lostAt };
-  }
-
   async release(runs: readonly RunNo[]): Promise<void> {
-    const owner = this.id;
     await this.#appending;
-    const held = runs.filter((run) => this.#driven.delete(run));
-    if (owner !== null && held.length > 0) await this.#database.run(RELEASE, `{${held.join(",")}}`, owner);
+    await this.#claims.release(runs);
   }
 
   async finishOutbox(ids: readonly number[]): Promise<void> {
@@ -301,12 +235,6 @@ class PostgresWriter implements BatchOwner {
       await within.run(sql.DELETE_RUN, run);
       return true;
     });
-  }
-
-  /** The database is its opener's. */
-  async close(): Promise<void> {
-    this.#driven.clear();
-    await this.#lease?.close();
   }
 }
 

@@ -1,7 +1,15 @@
-import type { StoredEvent } from "../../core/history/event-codec.ts";
-import type { EventRow, LoggedEvent, LoggedRun, LogPage, LogPosition, LogQuery, RunNo } from "../../ports/journal.ts";
-import { SEQ_RANGE } from "../sql/run-row.ts";
-import type { SqlDatabase } from "../sql/sql-database.ts";
+import type { StoredEvent } from "../../../core/history/event-codec.ts";
+import type {
+  EventRow,
+  LoggedEvent,
+  LoggedRun,
+  LogPage,
+  LogPosition,
+  LogQuery,
+  RunNo,
+} from "../../../ports/journal.ts";
+import { SEQ_RANGE } from "../../sql/run-row.ts";
+import type { SqlDatabase } from "../../sql/sql-database.ts";
 
 interface CommitRow {
   readonly commit: number;
@@ -140,9 +148,9 @@ export class PostgresLog {
   }
 }
 
-function toParts({
+export function toParts({
   entries,
-}: CommitRow): readonly { readonly run: RunNo; readonly afterSeq: number; readonly count: number }[] {
+}: Pick<CommitRow, "entries">): readonly { readonly run: RunNo; readonly afterSeq: number; readonly count: number }[] {
   const numbers: readonly number[] = JSON.parse(entries);
   return Array.from({ length: numbers.length / 3 }, (_, n) => {
     const [run = 0, afterSeq = 0, count = 0] = numbers.slice(3 * n, 3 * n + 3);

@@ -1,0 +1,31 @@
+import type { Graph } from "../../../src/core/graph/graph.ts";
+import type { LocalHost } from "../../../src/hosts/local/local-host.ts";
+import { readDatabaseUrl } from "../../../src/storage/postgres/database-address.ts";
+import { openPostgresJournal } from "../../../src/storage/postgres/journal/postgres-journal.ts";
+import { PostgresDatabase } from "../../../src/storage/postgres/postgres-database.ts";
+import { fanOut, openNoOpHost, sequence } from "../../support/no-op-host.ts";
+import type { OpenPeer } from "../peer.ts";
+import { showPostgres } from "../show-postgres.ts";
+
+export const open: OpenPeer = async ({ postgresUrl }) => {
+  const database = new PostgresDatabase({ address: readDatabaseUrl(postgresUrl), connections: 10 });
+  const failed = (error: unknown) => console.error(error);
+  const journal = await openPostgresJournal({ database, lease: { leaseMs: 60_000, lost: () => undefined, failed } });
+  const host = openNoOpHost(journal);
+  return {
+    sequence: (steps) => runOn(host, sequence(steps)),
+    fanOut: (steps) => runOn(host, fanOut(steps)),
+    settings: () => showPostgres(postgresUrl),
+    async close() {
+      await host.park(AbortSignal.abort());
+      await journal.close();
+      await database.close();
+    },
+  };
+};
+
+export async function runOn(host: LocalHost, graph: Graph): Promise<void> {
+  const { id } = await host.startRun({ definition: { text: "", graph }, input: graph.input.defaults });
+  const { status } = await host.settled(id);
+  if (status !== "completed") throw new Error(`The run has ended as ${status}.`);
+}

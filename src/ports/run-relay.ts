@@ -1,0 +1,15 @@
+import type { JsonObject } from "../core/json.ts";
+
+/** Tells the processes that watch a run, while they do. */
+export type TellRun = (notice: JsonObject) => void;
+
+/**
+ * Carries what is stored nowhere from the process that drives a run to those where somebody watches it. What is lost on the way is
+ * lost: whoever needs to know reads the journal.
+ */
+export interface RunRelay {
+  /** `begin` is called when other processes begin to watch a run, and what it returned when none does any more. */
+  serve(begin: (runId: string, tell: TellRun) => () => void): () => void;
+  /** Until the returned function is called. What comes has been sent by a process that drives the run, or says that it does. */
+  watch(runId: string, listen: (notice: JsonObject) => void): () => void;
+}

@@ -1,0 +1,35 @@
+import { beforeEach, inject } from "vitest";
+import { needs } from "../../support/needs.ts";
+import { PROFILE } from "./profile.ts";
+
+/** Tests about a data folder, by the end of their file, with the reason. A name is the beginning of a test's; `*`: all of the file. */
+const EMBEDDED_ONLY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "agents/built-in-tools.test.ts": { "in a ": "it reads the files of the data folder" },
+  "cli/approvals.test.ts": {
+    "with an owner": "the process that owns a data folder is named; over a database any process takes up the run",
+  },
+  "cli/exit-codes.test.ts": {
+    "doctor says once": "it sets REDIS_URL without a database",
+    "what a run leaves": "it looks at the modes of the files of the data folder",
+  },
+  "cli/terminals.test.ts": {
+    "*": "over a database the terminals of a process are reached at its server, not by other commands of the same data folder",
+  },
+  "mcp-service/service.test.ts": { "a run stays when": "it is about the owner of a data folder" },
+  "serve/move-data.test.ts": { "*": "it moves data folders, and sets databases and buckets itself" },
+  "serve/s3.test.ts": {
+    "a run goes on with": "its values lie in the data folder first",
+    "gc clears the bucket": "it backs a data folder up",
+  },
+  "serve/policies.test.ts": { "what a policy redacts": "it reads the files of the data folder" },
+  "serve/grants.test.ts": { "is told at once of a path": "it reads the stored files of the data folder" },
+};
+
+/** With another profile those tests are skipped, and say why. */
+beforeEach((context) => {
+  if (PROFILE === "production" && inject("production") === undefined) needs("redis-server");
+  const { file, name } = context.task;
+  const [, reasons = {}] = Object.entries(EMBEDDED_ONLY).find(([end]) => file.filepath.endsWith(end)) ?? [];
+  const [, why] = Object.entries(reasons).find(([start]) => start === "*" || name.startsWith(start)) ?? [];
+  if (why !== undefined) context.skip(why);
+});
