@@ -192,7 +192,7 @@ export class LocalHost implements RunHost {
     run.addPins(pinned.pins);
     const storedInput = input.value as JsonObject;
     const seq = run.apply(toRunStarted(start, { runId, at, storedInput, sealed, tools }), input.stored);
-    ledger.enroll(run, { budgets: bound, tracker: new UseTracker(), isNew: true });
+    ledger.enroll(run, { ...bound, tracker: new UseTracker(), isNew: true });
     run.values.keep(seq, input.value, input.bytes);
     if (secret.length > 0) run.values.reveal(seq, secret);
     return run;

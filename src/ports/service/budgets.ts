@@ -31,6 +31,14 @@ export interface RunShare {
   readonly use: BudgetUse;
 }
 
+/** The holder of a share that was read from the journal of a dead process. */
+export const NOBODY = "";
+
+export interface NotedShare extends RunShare {
+  /** The process that has noted it, or `NOBODY`. */
+  readonly holder: string;
+}
+
 /** A budget on one day. */
 export interface BudgetDay {
   readonly budget: string;
@@ -65,7 +73,7 @@ export interface Noting {
   /** Another process has used it: it does not come from the lease of this one. */
   readonly isTakenUp?: boolean;
   /** Does nothing where another process has noted since. */
-  readonly ifHeldBy?: string;
+  readonly ifHeldBy?: readonly string[];
 }
 
 export interface BudgetSum {
@@ -111,11 +119,15 @@ export interface Budgets {
   /** A process has ended, and the use of its runs is noted: nothing is held for it any more. */
   release(holder: string): Promise<void>;
   /**
-   * The shares of a run as they are now: what is new in them comes from the lease, in the same commit. Those of a budget that was
-   * removed are left out.
+   * A run is about to begin. False if another process has begun one with its id: who notes then is who commits its first event.
    */
-  note(run: string, shares: readonly RunShare[], by: Noting): Promise<void>;
-  sharesOf(run: string): Promise<readonly RunShare[]>;
+  begin(run: string, shares: readonly RunShare[], holder: string): Promise<boolean>;
+  /**
+   * The shares of a run as they are now: what is new in them comes from the lease, in the same commit. Those of a budget that was
+   * removed are left out. False if another process has noted.
+   */
+  note(run: string, shares: readonly RunShare[], by: Noting): Promise<boolean>;
+  sharesOf(run: string): Promise<readonly NotedShare[]>;
   /** The run has ended: from now on its shares are only part of the sums. */
   close(run: string, shares: readonly RunShare[], by?: Omit<Noting, "upToSeq">): Promise<void>;
   /** Of this process. Absent: of all. */

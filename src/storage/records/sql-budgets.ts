@@ -8,6 +8,7 @@ import type {
   Budgets,
   BudgetUse,
   LeaseWish,
+  NotedShare,
   Noting,
   OpenShares,
   RunShare,
@@ -48,13 +49,13 @@ const SUM_SHARES = `SELECT ${SUMS}, COALESCE(MAX(unpriced), 0) AS unpriced FROM 
   WHERE budget = ? AND day = ?`;
 
 const INSERT_SHARE = `INSERT INTO budget_shares (budget, day, run, cost, tokens, tries, duration, unpriced, seq, holder)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (budget, day, run) DO UPDATE SET`;
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (budget, day, run) DO`;
 
-const REPLACE_SHARE = `${INSERT_SHARE}
+const REPLACE_SHARE = `${INSERT_SHARE} UPDATE SET
   cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
   unpriced = excluded.unpriced, seq = excluded.seq, holder = excluded.holder`;
 
-const ADD_SHARE = `${INSERT_SHARE}
+const ADD_SHARE = `${INSERT_SHARE} UPDATE SET
   ${AMOUNTS.map((name) => `${name} = budget_shares.${name} + excluded.${name}`).join(", ")},
   unpriced = budget_shares.unpriced | excluded.unpriced`;
 
@@ -137,21 +138,30 @@ export class SqlBudgets implements Budgets {
     await this.#database.run(text, id, budget, day, ...AMOUNTS.map((of) => by[of] ?? 0));
   }
 
-  async note(run: string, shares: readonly RunShare[], by: Noting): Promise<void> {
-    await this.#database.together(async (sql) => {
-      if (!(await isHeldBy(sql, run, by.ifHeldBy))) return;
+  async begin(run: string, shares: readonly RunShare[], holder: string): Promise<boolean> {
+    return this.#database.together(async (sql) => {
+      for (const share of shares)
+        if (await isThere(sql, share)) await sql.run(`${INSERT_SHARE} NOTHING`, ...columnsOf(run, share), 0, holder);
+      return (await sql.get("SELECT 1 FROM budget_shares WHERE run = ? AND holder <> ?", run, holder)) === undefined;
+    });
+  }
+
+  async note(run: string, shares: readonly RunShare[], by: Noting): Promise<boolean> {
+    return this.#database.together(async (sql) => {
+      if (!(await isHeldBy(sql, run, by.ifHeldBy))) return false;
       for (const share of shares) {
         if (!(await isThere(sql, share))) continue;
         if (by.isTakenUp !== true) await takeFromLease(sql, by.holder, await sinceNoted(sql, run, share));
         await sql.run(REPLACE_SHARE, ...columnsOf(run, share), by.upToSeq, by.holder);
       }
+      return true;
     });
   }
 
-  async sharesOf(run: string): Promise<readonly RunShare[]> {
+  async sharesOf(run: string): Promise<readonly NotedShare[]> {
     const text = "SELECT * FROM budget_shares WHERE run = ? AND run <> '' ORDER BY budget, day";
-    const rows = await this.#database.all<UseRow & Pick<RunShare, "budget" | "day">>(text, run);
-    return rows.map((row) => ({ budget: row.budget, day: row.day, use: toUse(row) }));
+    const rows = await this.#database.all<UseRow & Omit<NotedShare, "use">>(text, run);
+    return rows.map((row) => ({ budget: row.budget, day: row.day, use: toUse(row), holder: row.holder }));
   }
 
   async close(run: string, shares: readonly RunShare[], by: Partial<Noting> = {}): Promise<void> {
@@ -191,9 +201,10 @@ async function readSum(sql: Sql, { budget, day }: BudgetDay): Promise<BudgetSum>
   return { use: toUse(use), raised: (await sql.get<Required<Amounts>>(raises, budget, day)) ?? {} };
 }
 
-async function isHeldBy(sql: Sql, run: string, holder: string | undefined): Promise<boolean> {
-  if (holder === undefined) return true;
-  return (await sql.get("SELECT 1 FROM budget_shares WHERE run = ? AND holder = ?", run, holder)) !== undefined;
+async function isHeldBy(sql: Sql, run: string, holders: readonly string[] | undefined): Promise<boolean> {
+  if (holders === undefined) return true;
+  const text = `SELECT 1 FROM budget_shares WHERE run = ? AND holder IN (${holders.map(() => "?").join(", ")})`;
+  return (await sql.get(text, run, ...holders)) !== undefined;
 }
 
 /** What is new in a share. */

@@ -1,5 +1,6 @@
 import { createInlineExecutor } from "../../../src/executors/agent/inline/inline-executor.ts";
 import type { Model } from "../../../src/executors/models/create-models.ts";
+import type { Journal } from "../../../src/ports/journal.ts";
 import type { Budgets } from "../../../src/ports/service/budgets.ts";
 import type { AgentTool } from "../../../src/ports/tools/agent-toolbox.ts";
 import { toGraph } from "../../fakes/direct-graph.ts";
@@ -64,32 +65,46 @@ function until(budgets: Budgets, isDead: () => boolean): Budgets {
 
 const LONG_MS = 3_600_000;
 
+/** They share a journal, and each drives runs of its own. */
+function onlyRuns(journal: MemoryJournal, isOwn: (id: string) => boolean): Journal {
+  return new Proxy(journal, {
+    get(target, name) {
+      if (name === "claimDue")
+        return async (options: Parameters<Journal["claimDue"]>[0]) =>
+          (await target.claimDue(options)).filter(({ id }) => isOwn(id));
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
+
+/** Of one of several processes: its runs are those of its name. */
+interface OneOfSeveral {
+  readonly name: string;
+  readonly workers: Set<string>;
+  readonly journal: MemoryJournal;
+  isOwn(runId: string): boolean;
+}
+
 /** Processes that follow one another on one journal. */
 export class Lives {
-  readonly journal = new MemoryJournal();
+  readonly journal: Journal;
   /** That of the process that lives. */
   clock = new FakeClock();
-  /** Others drive runs with the same budgets. */
-  readonly #name: string | undefined;
+  readonly #several: OneOfSeveral | undefined;
   #count = 0;
   readonly #budgets: Budgets | undefined;
   readonly #executor: ReturnType<typeof createAgent>;
-  readonly #workers: Set<string>;
 
-  constructor(
-    executor: ReturnType<typeof createAgent>,
-    budgets: Budgets | undefined,
-    name?: string,
-    workers = new Set<string>(),
-  ) {
+  constructor(executor: ReturnType<typeof createAgent>, budgets: Budgets | undefined, several?: OneOfSeveral) {
     this.#executor = executor;
     this.#budgets = budgets;
-    this.#name = name;
-    this.#workers = workers;
+    this.#several = several;
+    this.journal = several === undefined ? new MemoryJournal() : onlyRuns(several.journal, several.isOwn);
   }
 
   get #worker(): string {
-    return `${this.#name} ${this.#count}`;
+    return `${this.#several?.name} ${this.#count}`;
   }
 
   /** A process that dies when it has committed so often: from then on nothing is written, and nothing that waits for it happens. */
@@ -105,17 +120,18 @@ export class Lives {
     const budgets = this.#budgets === undefined ? undefined : until(this.#budgets, () => left < 0);
     // The deaths lie so far apart that nothing is suspected of them: suspects wait, and here no time passes by itself.
     this.clock = new FakeClock(this.clock.now() + LONG_MS);
-    this.#workers.delete(this.#worker);
+    const workers = this.#several?.workers;
+    workers?.delete(this.#worker);
     this.#count += 1;
     const worker = this.#worker;
-    this.#workers.add(worker);
+    workers?.add(worker);
     const world = new World({
       journal,
       clock: this.clock,
       host: {
         findExecutor: async () => this.#executor,
         ...(budgets === undefined ? {} : { openBudgets: async () => budgets }),
-        ...(this.#name === undefined ? {} : { workers: { own: () => worker, list: async () => [...this.#workers] } }),
+        ...(workers === undefined ? {} : { workers: { own: () => worker, list: async () => [...workers] } }),
       },
     });
     return { world, died: died.promise };

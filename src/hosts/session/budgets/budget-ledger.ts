@@ -5,7 +5,16 @@ import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.
 import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { Budget, BudgetDay, Budgets, BudgetUse, Noting, RunShare } from "../../../ports/service/budgets.ts";
+import {
+  type Budget,
+  type BudgetDay,
+  type Budgets,
+  type BudgetUse,
+  NOBODY,
+  type NotedShare,
+  type Noting,
+  type RunShare,
+} from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
 import { decideReservations, type OfAttempt, PeakUse, stepOf } from "./decide-reservations.ts";
@@ -37,7 +46,15 @@ interface LedgerParts {
 
 interface Bound {
   readonly budgets: readonly Budget[];
-  readonly shares: readonly RunShare[];
+  readonly shares: readonly NotedShare[];
+}
+
+interface Enrolled extends Partial<Bound>, Pick<PayingRun, "tracker"> {
+  readonly budgets: readonly Budget[];
+  /** No try of the run has begun. */
+  readonly isNew: boolean;
+  /** The records say that what the run uses is this process's. */
+  readonly isHolder?: boolean;
 }
 
 export interface BudgetNear {
@@ -106,12 +123,12 @@ export class BudgetLedger {
     readonly runId: string;
     readonly workflow: string;
     readonly tenantId: string | undefined;
-  }): Promise<readonly Budget[]> {
+  }): Promise<Pick<Enrolled, "budgets" | "isHolder">> {
     const { records } = this;
     const budgets = (await records?.applying(run)) ?? [];
     const nothing = toRunShares(new UseTracker(), budgets, this.#today());
-    if (budgets.length > 0) await records?.note(run.runId, nothing, { holder: this.holder, upToSeq: 0 });
-    return this.#load(budgets);
+    const isHolder = budgets.length === 0 || (await records?.begin(run.runId, nothing, this.holder)) === true;
+    return { budgets: await this.#load(budgets), isHolder };
   }
 
   /** The budgets of a run that has begun, and what is noted of it. */
@@ -128,22 +145,19 @@ export class BudgetLedger {
     return budgets;
   }
 
-  /** `isNew`: no try of the run has begun. */
-  enroll(
-    run: LiveRun,
-    { budgets, shares, tracker, isNew }: Partial<Bound> & Pick<PayingRun, "budgets" | "tracker"> & { isNew: boolean },
-  ): void {
+  enroll(run: LiveRun, { budgets, shares, tracker, isNew, isHolder }: Enrolled): void {
     const { asks } = run.state.budget;
     if (budgets.length === 0 && asks === undefined) return;
     const own = asks === undefined ? undefined : new OwnAccount(run.state, isNew ? 0 : run.state.budget.tries);
     const begun = new Set<string>();
-    const payer = { run, budgets, tracker, own, begun, noted: new Map(), notedAt: 0, notedSeq: 0, isTakenUp: true };
+    const isTakenUp = isHolder === true || !this.isShared;
+    const payer = { run, budgets, tracker, own, begun, noted: new Map(), notedAt: 0, notedSeq: 0, isTakenUp };
     this.#payers.set(run, payer);
     if (!isNew && budgets.length > 0) this.#takeUp(payer, shares ?? []);
   }
 
   /** What the process before has used and not noted does not come from the lease of this one. */
-  #takeUp(payer: PayingRun, known: readonly RunShare[]): void {
+  #takeUp(payer: PayingRun, known: readonly NotedShare[]): void {
     const shares = this.#sharesOf(payer);
     for (const share of shares) payer.noted.set(keyOf(share), share.use);
     const stored = new Map(known.map((share) => [keyOf(share), share.use]));
@@ -152,19 +166,20 @@ export class BudgetLedger {
     const { runId, state } = payer.run;
     const by = { holder: this.holder, upToSeq: state.seq, isTakenUp: true };
     payer.isTakenUp = !this.isShared;
-    const note = () =>
+    const note = (ifHeldBy: Pick<Noting, "ifHeldBy">) =>
       this.#write(async () => {
         if (this.#payers.get(payer.run) !== payer) return;
+        let isNoted: boolean | undefined = false;
         try {
-          await this.records?.note(runId, shares, by);
-        } catch (error) {
-          this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, note);
-          throw error;
+          isNoted = await this.records?.note(runId, shares, { ...by, ...ifHeldBy });
+        } finally {
+          // A process that has slept does not get to this: it learns first that it has lost its runs.
+          if (isNoted === false) this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => note({}));
         }
-        payer.isTakenUp = true;
+        payer.isTakenUp ||= isNoted === true;
         this.hasRoom();
       });
-    note();
+    note(known.length === 0 ? {} : { ifHeldBy: [NOBODY, ...known.map(({ holder }) => holder)] });
   }
 
   has(run: LiveRun): boolean {
@@ -332,6 +347,9 @@ export class BudgetLedger {
     if (payer === undefined || payer.budgets.length === 0 || !run.isDurable) return;
     const { seq } = run.state;
     if (payer.notedSeq === seq || (!isUrgent && this.#clock.now() - payer.notedAt < NOTE_EVERY_MS)) return;
+    // Another process has begun a run with its id, and this one has committed its first event.
+    if (!payer.isTakenUp && payer.noted.size === 0) this.#takeUp(payer, []);
+    if (!payer.isTakenUp) return;
     payer.notedAt = this.#clock.now();
     const shares = this.#sharesOf(payer);
     this.#write(async () => {
@@ -357,7 +375,7 @@ export class BudgetLedger {
   /** Only of runs that are its own: a process that has slept does not undo what the next one has noted. */
   #asHolder(): Omit<Noting, "upToSeq"> {
     const { holder } = this;
-    return this.isShared ? { holder, ifHeldBy: holder } : { holder };
+    return this.isShared ? { holder, ifHeldBy: [holder] } : { holder };
   }
 
   #noted(payer: PayingRun, shares: readonly RunShare[]): void {
@@ -374,7 +392,7 @@ export class BudgetLedger {
   #lease(account: SharedAccount): void {
     account.isReady = false;
     // A process that drives no runs begins some for others, and holds nothing.
-    if (account.isAsking || this.holder === "") return;
+    if (account.isAsking || this.holder === NOBODY || this.#isClosed) return;
     account.isAsking = true;
     this.#write(async () => {
       account.isAsking = false;
@@ -417,8 +435,12 @@ export class BudgetLedger {
     const wanted = new Set((await this.records?.wantedOf(this.holder))?.map(keyOf));
     for (const account of this.#accounts.values()) {
       const isWanted = wanted.has(keyOf({ budget: account.id, day: account.day }));
-      if ((isWanted || account.isInLine) && !account.wants) this.#lease(account);
       account.wasWanted = isWanted;
+      if (!isWanted && !account.isInLine) continue;
+      // What is used and not noted looks as if it might still be given back: all would wait for each other.
+      for (const { run, budgets } of this.#payers.values())
+        if (budgets.some(({ id }) => id === account.id)) this.note(run, true);
+      if (!account.wants) this.#lease(account);
     }
   }
 
@@ -455,8 +477,10 @@ export class BudgetLedger {
     this.#payers.delete(run);
     if (payer === undefined || payer.budgets.length === 0) return;
     const shares = this.#sharesOf(payer);
+    const { holder } = this;
     this.#write(async () => {
-      await this.records?.close(run.runId, shares, this.#asHolder());
+      // Whoever has committed the end knows all that the run has used.
+      await this.records?.close(run.runId, shares, { holder, isTakenUp: !payer.isTakenUp });
       this.#noted(payer, shares);
     });
   }

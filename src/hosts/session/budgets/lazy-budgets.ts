@@ -1,7 +1,7 @@
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Journal } from "../../../ports/journal.ts";
-import type { Budgets } from "../../../ports/service/budgets.ts";
+import { type Budgets, NOBODY } from "../../../ports/service/budgets.ts";
 import type { GraphCache } from "../graph-cache.ts";
 import { rebuildRun } from "../rebuild-run.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
@@ -57,7 +57,7 @@ export class LazyBudgets {
     const alive = holders.length === 0 ? [] : await workers.list();
     for (const dead of holders.filter((holder) => !alive.includes(holder) && holder !== ledger.holder)) {
       // A late note of the dead one finds that the run is no longer its own.
-      await reconcileBudgets(records, { journal, graphs: graphs.byHash, holder: "", ifHeldBy: dead });
+      await reconcileBudgets(records, { journal, graphs: graphs.byHash, holder: NOBODY, heldBy: dead });
       await records.release(dead);
     }
   }
@@ -68,14 +68,14 @@ interface ReconcileParts {
   readonly graphs: Map<string, IndexedGraph>;
   readonly holder: string;
   /** Only runs that this process has noted last. Absent: all. */
-  readonly ifHeldBy?: string;
+  readonly heldBy?: string;
 }
 
 /** After a crash the journals say what runs have used, not the records of budgets. */
 async function reconcileBudgets(budgets: Budgets, parts: ReconcileParts): Promise<void> {
-  const { journal, graphs, holder, ifHeldBy } = parts;
-  const by = { holder, isTakenUp: true, ...(ifHeldBy === undefined ? {} : { ifHeldBy }) };
-  for (const { run, upToSeq, budgets: bound } of await budgets.open(ifHeldBy)) {
+  const { journal, graphs, holder, heldBy } = parts;
+  const by = { holder, isTakenUp: true, ...(heldBy === undefined ? {} : { ifHeldBy: [heldBy] }) };
+  for (const { run, upToSeq, budgets: bound } of await budgets.open(heldBy)) {
     const record = await journal.findRun(run);
     // Its first commit never came.
     if (record === undefined || record === "ambiguous") await budgets.close(run, [], by);
