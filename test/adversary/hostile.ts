@@ -361,7 +361,7 @@ export async function sendHostile(world: World, { every = 1, times = 1 } = {}): 
     2,
   );
   const { p99, max, count } = health.take();
-  health.end();
+  await health.end();
   if (!world.isAlive) violations.push({ kind: "crash", detail: world.said.slice(-2_000) });
   if (p99 > health.limitMs()) violations.push({ kind: "slow", detail: `/healthz took ${p99} ms at p99` });
   await world.kill();

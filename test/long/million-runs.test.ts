@@ -99,7 +99,7 @@ test("with a million runs every read is answered while others are, and the serve
   await ask("all at once", () => Promise.all(READS.map(async (path) => (await fetch(url + path)).text())));
   expect(slow).toEqual([]);
 
-  health.end();
+  await health.end();
   const left = READS.map((path) => fetch(url + path).catch(() => undefined));
   const endsAt = performance.now();
   server.kill("SIGTERM");

@@ -13,7 +13,8 @@ export function slack(): number {
 export interface HealthWatch {
   /** What each answer has taken, since the last call, in milliseconds. */
   take(): { readonly p99: number; readonly max: number; readonly count: number };
-  end(): void;
+  /** Resolves when the last answer has come. To be called before the server ends; throws if one did not come. */
+  end(): Promise<void>;
   /** How long the slowest of a hundred answers may take: as long as on a quiet machine, or as on this one without work. */
   limitMs(): number;
   readonly idleMs: number;
@@ -37,13 +38,16 @@ export async function watchHealth(ping: () => Promise<unknown>): Promise<HealthW
   };
   for (let n = 0; n < IDLE_PINGS; n += 1) await askOnce();
   const idleMs = take().p99;
-  void (async () => {
+  const watched = (async () => {
     while (!isOver) await askOnce();
   })();
+  // A test that fails elsewhere ends its server while somebody still asks.
+  watched.catch(() => undefined);
   return {
     take,
-    end: () => {
+    async end() {
       isOver = true;
+      await watched;
     },
     limitMs: () => Math.max(LIMIT_MS * slack(), 5 * idleMs),
     idleMs,

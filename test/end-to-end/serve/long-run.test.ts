@@ -43,7 +43,7 @@ test("a run of 20,000 items is told from its beginning, from its middle and as a
     expect(await ask(path)).toMatch(/^\{"data":\{/);
   expect((await fetch(`${url}/workflows/plan`, asked)).status).toBe(200);
   const { p99 } = health.take();
-  health.end();
+  await health.end();
   // The events were read again in one go, and 20,000 steps were described in another: 600 ms.
   expect(p99).toBeLessThan(health.limitMs());
   const told = await readEvents(toStream(whole));

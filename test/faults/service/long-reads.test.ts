@@ -55,7 +55,7 @@ test("sums over all runs and pages of them keep no other request waiting", async
   };
   expect(costs.data.total).toMatchObject({ runs: RUNS, cost_usd: 24 });
   const { p99 } = health.take();
-  health.end();
+  await health.end();
   // One sum took more than a second, in which nobody was answered.
   expect(p99).toBeLessThan(health.limitMs());
 }, 120_000);
