@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
+import { findFreePort } from "../../test/support/free-port.ts";
 import { PostgresServer } from "../../test/support/postgres-server.ts";
 import type { Places } from "./peer.ts";
 
@@ -21,7 +21,7 @@ export interface Servers {
 export async function startServers(): Promise<Servers> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-peers-"));
   const postgres = new PostgresServer();
-  const [postgresPort, redisPort, ingress, admin, node] = await Promise.all([1, 2, 3, 4, 5].map(findPort));
+  const [postgresPort, redisPort, ingress, admin, node] = await Promise.all([1, 2, 3, 4, 5].map(findFreePort));
   await postgres.start({ listen_addresses: "127.0.0.1", port: String(postgresPort) });
   const url = (database: string) => `postgresql://pawl@127.0.0.1:${postgresPort}/${database}`;
   const redis = spawn(
@@ -123,12 +123,4 @@ async function stop(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGKILL");
   await ended;
-}
-
-export async function findPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

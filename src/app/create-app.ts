@@ -430,7 +430,10 @@ class App implements OpenApplication {
   /** Undefined: runs and records are kept in the data directory. Rejects with `CONFIG_INVALID`. */
   #database(): Promise<SharedDatabase> | undefined {
     const { url } = this.config.settings.database;
-    if (url === undefined) return undefined;
+    return url === undefined ? undefined : this.#databaseAt(url);
+  }
+
+  #databaseAt(url: string): Promise<SharedDatabase> {
     this.#shared ??= import("./seat/shared-database.ts").then(
       ({ SharedDatabase }) => new SharedDatabase(url, this.config),
     );
@@ -439,13 +442,9 @@ class App implements OpenApplication {
 
   /** Processes that share a database share the places of the servers that they call. */
   #otherCallers(): Pick<CapacityOptions, "others"> {
-    const database = this.config.settings.database.url;
-    if (database === undefined) return {};
-    const shares = async () => {
-      const shared = await this.#database();
-      if (shared === undefined) throw new Error("no database");
-      return shared.poolShares();
-    };
+    const { url } = this.config.settings.database;
+    if (url === undefined) return {};
+    const shares = async () => (await this.#databaseAt(url)).poolShares();
     const failed = (error: unknown) => {
       // What has failed is tried again, and runs say by themselves that nothing can be written.
       if (!isStorageFailure(error)) this.#options.onDefect(error);

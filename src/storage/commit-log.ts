@@ -103,6 +103,18 @@ export function findPosition(no: number, source: Pick<LogSource, "commits" | "la
   return { commit: no, at: commit.at, index };
 }
 
+/** What is asked for of a part that begins at a place and holds `count` events: those behind `after`, at most `left`. */
+export function cutPart(
+  begin: LogPosition,
+  count: number,
+  { after, left }: { readonly after: LogPosition; readonly left: number },
+) {
+  const skipped = begin.commit === after.commit ? Math.min(count, Math.max(0, after.index - begin.index)) : 0;
+  const taken = Math.min(count - skipped, left);
+  const positionOf = (nth: number): LogPosition => ({ ...begin, index: begin.index + skipped + nth });
+  return { skipped, taken, positionOf };
+}
+
 /** Implements `Journal.readLog` for every journal. */
 export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource): LogPage {
   const events: LoggedEvent[] = [];
@@ -113,13 +125,13 @@ export function readLog({ after, limit, tenantId }: LogQuery, source: LogSource)
     let index = 0;
     for (const { run: no, afterSeq, count } of partsOf(commit, next, source)) {
       if (left === 0) return { events, end, missed };
-      const skipped = commit.no === after.commit ? Math.min(count, Math.max(0, after.index - index)) : 0;
-      const taken = Math.min(count - skipped, left);
-      const from = index + skipped;
+      const { skipped, taken, positionOf } = cutPart({ commit: commit.no, at: commit.at, index }, count, {
+        after,
+        left,
+      });
       index += count;
       if (taken === 0) continue;
       left -= taken;
-      const positionOf = (nth: number) => ({ commit: commit.no, at: commit.at, index: from + nth });
       end = positionOf(taken);
       const run = source.run(no);
       const owner = run === undefined ? source.tenantOfDeleted(no) : run.tenantId;

@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFreePort } from "../support/free-port.ts";
 import { needs } from "../support/needs.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -94,16 +94,6 @@ function endGroup(pid: number | undefined): void {
 async function onFreePorts(script: string): Promise<string> {
   const named = [...new Set(script.match(/\b80\d\d\b/g))];
   const free = new Map<string, number>();
-  for (const port of named) free.set(port, await freePort());
+  for (const port of named) free.set(port, await findFreePort());
   return script.replace(/\b80\d\d\b/g, (port) => String(free.get(port)));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("There is no free port.");
-  return address.port;
 }

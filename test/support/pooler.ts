@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
+import { findFreePort } from "./free-port.ts";
 
 const NOBODY = 65_534;
 const PATIENCE_MS = 10_000;
@@ -19,7 +19,7 @@ export interface Pooler {
 export async function startPooler(program: string, databaseUrl: string): Promise<Pooler> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-pooler-"));
   chmodSync(folder, 0o777);
-  const port = await findPort();
+  const port = await findFreePort();
   const { pathname, searchParams } = new URL(databaseUrl);
   const name = pathname.slice(1);
   const file = join(folder, "pgbouncer.ini");
@@ -69,12 +69,4 @@ async function waitFor(url: string): Promise<void> {
       await setTimeout(50);
     }
   }
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

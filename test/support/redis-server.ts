@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { onTestFinished } from "vitest";
+import { findFreePort } from "./free-port.ts";
 import { programOf } from "./needs.ts";
 
 /** A real Redis server on a free port, which keeps nothing. */
@@ -19,7 +19,7 @@ export class RedisServer {
   }
 
   static async open(program: string): Promise<RedisServer> {
-    const server = new RedisServer(program, await freePort());
+    const server = new RedisServer(program, await findFreePort());
     await server.begin();
     return server;
   }
@@ -69,12 +69,4 @@ export class RedisServer {
     child.kill("SIGKILL");
     await ended;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -1,6 +1,6 @@
 import * as restate from "@restatedev/restate-sdk";
+import { findFreePort } from "../../../test/support/free-port.ts";
 import type { OpenPeer } from "../peer.ts";
-import { findPort } from "../servers.ts";
 
 const nothing = async () => true;
 
@@ -18,7 +18,7 @@ const bench = restate.service({
 });
 
 export const open: OpenPeer = async ({ restate: { ingress, admin } }) => {
-  const port = await findPort();
+  const port = await findFreePort();
   await restate.serve({ services: [bench], port });
   await post(`${admin}/deployments`, { uri: `http://127.0.0.1:${port}`, force: true });
   return {

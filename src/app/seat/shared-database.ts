@@ -4,6 +4,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Conversations } from "../../ports/conversations.ts";
 import type { Journal } from "../../ports/journal.ts";
+import type { PoolShares } from "../../ports/pool-shares.ts";
 import type { RequestRates } from "../../ports/request-rates.ts";
 import type { RedisLink } from "../../relay/redis-link.ts";
 import { readDatabaseUrl } from "../../storage/postgres/database-address.ts";
@@ -55,7 +56,9 @@ export class SharedDatabase {
   );
 
   /** What each process may use of the servers that all of them call. */
-  readonly poolShares = once(async () => createPoolShares(this.#database));
+  poolShares(): PoolShares {
+    return createPoolShares(this.#database);
+  }
 
   /** Names the data of this database, the same in every process that uses it. */
   readonly dataId = once(async (): Promise<string> => {

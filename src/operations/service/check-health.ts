@@ -17,49 +17,34 @@ export const healthSchema = z.object({
 export async function describeHealth(
   app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket" | "checkRedis">,
 ): Promise<z.output<typeof healthSchema>> {
-  const looks = [checkSandstorm(app), checkRedis(app), checkJournal(app), checkBucket(app)] as const;
-  const [sandstorm, redis, db, storage] = await Promise.all(looks);
+  const [sandstorm, redis, db, storage] = await Promise.all([
+    checkPart(() => app.checkAgentServer()),
+    checkPart(async () => toHealth(await app.checkRedis?.())),
+    checkPart(() => checkJournal(app)),
+    checkPart(async () => toHealth(await app.checkBucket?.())),
+  ]);
   const isDegraded = [sandstorm, redis, db, storage].includes("error");
   const parts = { sandstorm, redis, db };
   return { status: isDegraded ? "degraded" : "ok", ...parts, ...(storage === "off" ? {} : { storage }) };
 }
 
-async function checkRedis(app: Pick<Application, "checkRedis">): Promise<PartHealth> {
+/** `find` finds nothing if the part is not configured. */
+async function checkPart(find: () => Promise<{ readonly ok: boolean } | undefined>): Promise<PartHealth> {
   try {
-    const found = await app.checkRedis?.();
+    const found = await find();
     if (found === undefined) return "off";
-    return found.trouble === undefined ? "ok" : "error";
+    return found.ok ? "ok" : "error";
   } catch {
     return "error";
   }
 }
 
-async function checkBucket(app: Pick<Application, "checkBucket">): Promise<PartHealth> {
-  try {
-    const found = await app.checkBucket?.();
-    if (found === undefined) return "off";
-    return found.trouble === undefined ? "ok" : "error";
-  } catch {
-    return "error";
-  }
+async function checkJournal(app: Pick<Application, "records" | "storageTrouble">): Promise<{ readonly ok: boolean }> {
+  if ((await app.storageTrouble?.()) !== undefined) return { ok: false };
+  await (await app.records()).journal.listRuns({ limit: 1 });
+  return { ok: true };
 }
 
-async function checkSandstorm(app: Pick<Application, "checkAgentServer">): Promise<PartHealth> {
-  try {
-    const health = await app.checkAgentServer();
-    if (health === undefined) return "off";
-    return health.ok ? "ok" : "error";
-  } catch {
-    return "error";
-  }
-}
-
-async function checkJournal(app: Pick<Application, "records" | "storageTrouble">): Promise<PartHealth> {
-  try {
-    if ((await app.storageTrouble?.()) !== undefined) return "error";
-    await (await app.records()).journal.listRuns({ limit: 1 });
-    return "ok";
-  } catch {
-    return "error";
-  }
+function toHealth<Found extends { readonly trouble?: unknown }>(found: Found | undefined) {
+  return found && { ok: found.trouble === undefined };
 }

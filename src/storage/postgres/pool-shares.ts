@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { PoolShare, PoolShares, PoolUse } from "../../ports/pool-shares.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import { dividePlaces, type Members } from "./divide-places.ts";
+import { toPostgresJson } from "./postgres-text.ts";
 import { type Step, takeSteps } from "./take-steps.ts";
 
 /** A row is the state of a pool: who has how many of its places. */
@@ -53,7 +54,7 @@ export function createPoolShares(database: SqlDatabase): PoolShares {
 
   /** Those that another process has changed in between are not among them. */
   async function exchangeOnce(uses: readonly PoolUse[]): Promise<readonly PoolShare[]> {
-    const rows = await database.all<Row>(SELECT, JSON.stringify(uses.map(({ name }) => ({ name }))));
+    const rows = await database.all<Row>(SELECT, toPostgresJson(uses.map(({ name }) => ({ name }))));
     const byName = new Map(rows.map((row) => [row.name, row]));
     const divided = uses.flatMap((use) => {
       const row = byName.get(use.name);
@@ -62,7 +63,7 @@ export function createPoolShares(database: SqlDatabase): PoolShares {
       const { members, share } = dividePlaces(before, { id, use, now: row.now, leaseMs: LEASE_MS });
       return [{ share, row: { name: use.name, version: row.version ?? 0, members: JSON.stringify(members) } }];
     });
-    const written = await database.all<{ readonly name: string }>(WRITE, JSON.stringify(divided.map(({ row }) => row)));
+    const written = await database.all<{ readonly name: string }>(WRITE, toPostgresJson(divided.map(({ row }) => row)));
     const names = new Set(written.map(({ name }) => name));
     return divided.map(({ share }) => share).filter(({ name }) => names.has(name));
   }

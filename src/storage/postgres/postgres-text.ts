@@ -24,6 +24,11 @@ export function toPostgresJson(rows: object): string {
   return escaped.replaceAll(ESCAPE, ESCAPE_IN_JSON);
 }
 
+/** Whole numbers as a parameter of the type `bigint[]`. */
+export function toPostgresArray(numbers: readonly number[]): string {
+  return `{${numbers.join(",")}}`;
+}
+
 /** `?` and `?3` as PostgreSQL counts them. No text of ours has a question mark in a literal. */
 export function toNumbered(text: string): string {
   let last = 0;

@@ -13,6 +13,7 @@ import * as sql from "../../sql/journal-statements.ts";
 import { rangeOf, SEQ_RANGE } from "../../sql/run-row.ts";
 import type { Sql, SqlDatabase } from "../../sql/sql-database.ts";
 import { isInTheWay } from "../postgres-failure.ts";
+import { toPostgresArray } from "../postgres-text.ts";
 import { takeSteps } from "../take-steps.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
 import { JOURNAL_STEPS } from "./journal-steps.ts";
@@ -221,7 +222,7 @@ class PostgresWriter implements BatchOwner {
   }
 
   async finishOutbox(ids: readonly number[]): Promise<void> {
-    await this.#database.run("UPDATE outbox SET done = 1 WHERE id = ANY(?::bigint[])", `{${ids.join(",")}}`);
+    await this.#database.run("UPDATE outbox SET done = 1 WHERE id = ANY(?::bigint[])", toPostgresArray(ids));
   }
 
   async deleteRun(run: RunNo): Promise<boolean> {

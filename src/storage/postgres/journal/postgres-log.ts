@@ -8,8 +8,10 @@ import type {
   LogQuery,
   RunNo,
 } from "../../../ports/journal.ts";
+import { cutPart } from "../../commit-log.ts";
 import { SEQ_RANGE } from "../../sql/run-row.ts";
 import type { SqlDatabase } from "../../sql/sql-database.ts";
+import { toPostgresArray } from "../postgres-text.ts";
 
 interface CommitRow {
   readonly commit: number;
@@ -111,13 +113,13 @@ export class PostgresLog {
       for (const row of rows) {
         let index = 0;
         for (const { run, afterSeq, count } of toParts(row)) {
-          const skipped = row.commit === after.commit ? Math.min(count, Math.max(0, after.index - index)) : 0;
-          const taken = Math.min(count - skipped, left);
-          const from = index + skipped;
+          const { skipped, taken, positionOf } = cutPart({ commit: row.commit, at: row.at, index }, count, {
+            after,
+            left,
+          });
           index += count;
           if (taken === 0) continue;
           left -= taken;
-          const positionOf = (nth: number) => ({ commit: row.commit, at: row.at, index: from + nth });
           end = positionOf(taken);
           parts.push({ run, from: afterSeq + skipped + 1, count: taken, positionOf });
         }
@@ -134,7 +136,7 @@ export class PostgresLog {
   }
 
   async #findRuns(parts: readonly Part[]): Promise<ReadonlyMap<RunNo, RunRow>> {
-    const numbers = toArray([...new Set(parts.map(({ run }) => run))]);
+    const numbers = toPostgresArray([...new Set(parts.map(({ run }) => run))]);
     const rows = await this.#database.all<RunRow>(SELECT_RUNS, numbers, numbers);
     return new Map(rows.map((row) => [row.no, row]));
   }
@@ -143,7 +145,7 @@ export class PostgresLog {
     if (parts.length === 0) return new Map();
     const firsts = parts.map(({ run, from }) => run * SEQ_RANGE + from);
     const lasts = parts.map(({ run, from, count }) => run * SEQ_RANGE + from + count - 1);
-    const rows = await this.#database.all<LoggedRow>(SELECT_PARTS, toArray(firsts), toArray(lasts));
+    const rows = await this.#database.all<LoggedRow>(SELECT_PARTS, toPostgresArray(firsts), toPostgresArray(lasts));
     return new Map(rows.map((row) => [row.id, row]));
   }
 }
@@ -156,8 +158,4 @@ export function toParts({
     const [run = 0, afterSeq = 0, count = 0] = numbers.slice(3 * n, 3 * n + 3);
     return { run, afterSeq, count };
   });
-}
-
-function toArray(numbers: readonly number[]): string {
-  return `{${numbers.join(",")}}`;
 }

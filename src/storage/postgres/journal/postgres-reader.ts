@@ -11,6 +11,7 @@ import {
 } from "../../sql/list-queries.ts";
 import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../../sql/run-row.ts";
 import type { SqlDatabase } from "../../sql/sql-database.ts";
+import { toPostgresArray } from "../postgres-text.ts";
 import { PostgresLog } from "./postgres-log.ts";
 
 type Written = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "claimDue" | "release" | "close";
@@ -41,7 +42,7 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
     },
 
     async readValues(run, seqs) {
-      const ids = `{${seqs.map((seq) => run * SEQ_RANGE + seq).join(",")}}`;
+      const ids = toPostgresArray(seqs.map((seq) => run * SEQ_RANGE + seq));
       const rows = await database.all<{ readonly id: number; readonly value: string }>(SELECT_VALUES, ids);
       const values = new Map(rows.map(({ id, value }) => [id - run * SEQ_RANGE, value]));
       return new Map(seqs.flatMap((seq) => (values.has(seq) ? [[seq, values.get(seq) ?? ""]] : [])));

@@ -3,6 +3,7 @@ import { hasEnded } from "../../append-rule.ts";
 import { SELECT_RUN, UNFINISHED } from "../../sql/journal-statements.ts";
 import { RUN_COLUMNS, type RunRow, toRunRecord } from "../../sql/run-row.ts";
 import type { SqlDatabase } from "../../sql/sql-database.ts";
+import { toPostgresArray } from "../postgres-text.ts";
 import { WorkerLease } from "./worker-lease.ts";
 
 export interface DriverOptions {
@@ -12,17 +13,19 @@ export interface DriverOptions {
   failed(error: unknown): void;
 }
 
+const CLAIMED_COLUMNS = `${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
+
 /** Not by a process that others have taken for dead: nobody would ever look for what it claims. */
 const CLAIM = `WITH alive AS (SELECT id FROM workers WHERE id = ?1 FOR KEY SHARE),
     free AS (SELECT no FROM runs WHERE no = ?2 AND owner IS NULL AND ${UNFINISHED} FOR UPDATE SKIP LOCKED)
   UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM free) AND EXISTS (SELECT 1 FROM alive)
-  RETURNING ${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
+  RETURNING ${CLAIMED_COLUMNS}`;
 
 const CLAIM_DUE = "SELECT pawl_claim_due_1(?::text, ?::bigint, ?::bigint, ?::bigint, ?::bigint[]) AS no";
 
-const SELECT_CLAIMED = `SELECT ${RUN_COLUMNS}, epoch, lost_at AS "lostAt" FROM runs WHERE no = ANY(?::bigint[]) AND owner = ?`;
+const SELECT_CLAIMED = `SELECT ${CLAIMED_COLUMNS} FROM runs WHERE no = ANY(?::bigint[]) AND owner = ?`;
 
-const SELECT_OWN = `SELECT ${RUN_COLUMNS}, epoch, lost_at AS "lostAt" FROM runs WHERE owner = ? AND ${UNFINISHED} ORDER BY no`;
+const SELECT_OWN = `SELECT ${CLAIMED_COLUMNS} FROM runs WHERE owner = ? AND ${UNFINISHED} ORDER BY no`;
 
 const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
   WHERE no = ANY(?::bigint[]) AND owner = ? AND ${UNFINISHED}`;
@@ -107,11 +110,11 @@ export class RunClaims {
     if (owner === null) return [];
     const strays = this.#mayOwnMore ? await this.#findStrays(owner) : [];
     if (strays.length > 0) return strays;
-    const chosen = only === undefined ? null : toArray(only);
+    const chosen = only === undefined ? null : toPostgresArray(only);
     const rows = await this.#changeOwner(async () => {
       const due = await this.#database.all<{ readonly no: RunNo }>(CLAIM_DUE, owner, now, afterRun, limit, chosen);
       if (due.length === 0) return [];
-      const numbers = toArray(due.map(({ no }) => no));
+      const numbers = toPostgresArray(due.map(({ no }) => no));
       // In a statement of its own: what the one before has changed is not seen in it.
       return this.#database.all<ClaimedRow>(SELECT_CLAIMED, numbers, owner);
     });
@@ -162,15 +165,11 @@ export class RunClaims {
     const { owner } = this;
     const held = runs.filter((run) => this.#driven.delete(run));
     if (owner === null || held.length === 0) return;
-    await this.#changeOwner(() => this.#database.run(RELEASE, toArray(held), owner));
+    await this.#changeOwner(() => this.#database.run(RELEASE, toPostgresArray(held), owner));
   }
 
   async close(): Promise<void> {
     this.#driven.clear();
     await this.#lease?.close();
   }
-}
-
-function toArray(numbers: readonly number[]): string {
-  return `{${numbers.join(",")}}`;
 }
