@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Server } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
@@ -6,7 +7,10 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 
 export interface HttpListener {
   readonly url: string;
-  /** Takes no more connections, and ends those on which nothing is under way. Resolves when all have ended. */
+  /**
+   * Takes no more connections, and ends each with its next answer, or when nobody has sent anything for a moment: a request may be on
+   * its way on one that looks idle. Resolves when all have ended.
+   */
   close(): Promise<void>;
   /** After `close`. Resolves when whoever still has a connection has sent nothing for a moment. */
   quiet(): Promise<void>;
@@ -78,24 +82,23 @@ export async function listenOn(
     });
   });
   const bound = server.address();
+  const isQuiet = async () => {
+    const began = performance.now();
+    for (let last = began; performance.now() - last < QUIET_MS; last = Math.max(began, lastRequestAt))
+      await setTimeout(QUIET_MS / 3);
+  };
   const boundPort = typeof bound === "object" && bound !== null ? bound.port : port;
   return {
     url: `http://${address.includes(":") ? `[${address}]` : address}:${boundPort}`,
     close: () => {
       isClosing = true;
       for (const outgoing of underWay) if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
-      closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
+      // That of HTTP would end connections that look idle at once.
+      closed = new Promise<void>((resolve) => Server.prototype.close.call(server, () => resolve()));
+      void isQuiet().then(() => server.closeIdleConnections());
       return closed;
     },
-    quiet: async () => {
-      const isQuiet = async () => {
-        const began = performance.now();
-        for (let last = began; performance.now() - last < QUIET_MS; last = Math.max(began, lastRequestAt))
-          await setTimeout(QUIET_MS / 3);
-      };
-      await Promise.race([closed, isQuiet()]);
-    },
+    quiet: () => Promise.race([closed, isQuiet()]),
     hurry: (force) => {
       server.closeIdleConnections();
       const end = () => server.closeAllConnections();

@@ -10,6 +10,8 @@ export type Fault =
   | { readonly kind: "freeze"; readonly process: string; readonly forMs: number }
   /** PostgreSQL ends at once (immediate mode) and comes back. */
   | { readonly kind: "postgres"; readonly forMs: number }
+  /** No table takes another row, or another version of one: what a full disk says, while the logs still find room. */
+  | { readonly kind: "full"; readonly forMs: number }
   /** A connection is cut after so many packets, before the request or before its answer, several times. */
   | { readonly kind: "cut"; readonly process: string; readonly cuts: readonly { after: number; side: CutSide }[] }
   | { readonly kind: "cut-all"; readonly process: string }
@@ -44,6 +46,7 @@ const WEIGHTS: Readonly<Record<FaultKind, number>> = {
   kill: 6,
   freeze: 3,
   postgres: 2,
+  full: 2,
   cut: 4,
   "cut-all": 2,
   store: 4,
@@ -84,6 +87,8 @@ function drawFault(kind: Exclude<FaultKind, "restart">, random: Random, { proces
       return { kind, process, forMs: random.chance(0.6) ? Math.round(leaseMs * 1.6) : random.int(200, 3_000) };
     case "postgres":
       return { kind, forMs: random.int(0, 4_000) };
+    case "full":
+      return { kind, forMs: random.int(1_000, 6_000) };
     case "cut": {
       const side = () => random.pick(["request", "answer"] as const);
       return {

@@ -30,6 +30,10 @@ export async function performFault(fault: Fault, cluster: Cluster): Promise<void
       await cluster.postgres.stop("SIGQUIT");
       await setTimeout(fault.forMs);
       return cluster.postgres.start();
+    case "full":
+      await refuseRows(cluster, true);
+      await setTimeout(fault.forMs);
+      return refuseRows(cluster, false);
     case "cut": {
       const { way } = find(cluster, fault.process);
       for (const { after, side } of fault.cuts) {
@@ -90,14 +94,43 @@ async function startAgain(process: PawlProcess): Promise<void> {
   }
 }
 
+const REFUSE = `CREATE OR REPLACE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN RAISE EXCEPTION 'could not extend a file: No space left on device' USING ERRCODE = 'disk_full'; END $$`;
+
+/** Table by table, until all are done: PostgreSQL may be down, and a process that is stopped may hold a lock. */
+async function refuseRows(cluster: Cluster, refuses: boolean): Promise<void> {
+  const toChange = (table: string) =>
+    refuses
+      ? `CREATE OR REPLACE TRIGGER disk_is_full BEFORE INSERT OR UPDATE ON ${table}
+          FOR EACH STATEMENT EXECUTE FUNCTION disk_is_full()`
+      : `DROP TRIGGER IF EXISTS disk_is_full ON ${table}`;
+  for (let isDone = false; !isDone; await setTimeout(200))
+    isDone = await inDatabase(cluster, async (client) => {
+      await client.query("SET lock_timeout = 500");
+      await client.query(REFUSE);
+      const tables = "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'";
+      const { rows } = await client.query<{ readonly name: string }>(tables);
+      for (const { name } of rows) await client.query(toChange(name));
+    });
+}
+
 async function notify(cluster: Cluster, times: number): Promise<void> {
-  const client = new pg.Client({ connectionString: cluster.databaseUrl });
+  // If the database is down, nobody is told anything.
+  await inDatabase(cluster, async (client) => {
+    for (let n = 0; n < times; n += 1) await client.query("NOTIFY pawl");
+  });
+}
+
+/** False if something did not work. */
+async function inDatabase({ databaseUrl }: Cluster, act: (client: pg.Client) => Promise<void>): Promise<boolean> {
+  const client = new pg.Client({ connectionString: databaseUrl });
   client.on("error", () => undefined);
   try {
     await client.connect();
-    for (let n = 0; n < times; n += 1) await client.query("NOTIFY pawl");
+    await act(client);
+    return true;
   } catch {
-    // The database is down: then nobody is told anything.
+    return false;
   } finally {
     await client.end().catch(() => undefined);
   }

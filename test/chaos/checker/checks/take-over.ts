@@ -14,8 +14,8 @@ interface TakeOver extends Span {
 
 /** From the moment in which a process was killed or stopped to the first event that another one writes of its run. */
 export function takeOvers({ runs, faults, leaseMs, idle }: Observation): readonly TakeOver[] {
-  // Nobody is taken for dead before the database has been up for a lease.
-  const restarts = faults.filter(({ fault: { kind } }) => kind === "postgres");
+  // Nobody is taken for dead before the database has been up, and had room, for a lease.
+  const restarts = faults.filter(({ fault: { kind } }) => kind === "postgres" || kind === "full");
   const excused = mergeSpans([...idle, ...restarts.map(({ at, until }) => ({ at, until: until + leaseMs }))]);
   const ends = faults.filter(({ fault: { kind } }) => kind === "kill" || kind === "freeze");
   return runs.flatMap(({ runId, events }) =>
