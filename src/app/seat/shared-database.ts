@@ -56,9 +56,7 @@ export class SharedDatabase {
   );
 
   /** What each process may use of the servers that all of them call. */
-  poolShares(): PoolShares {
-    return createPoolShares(this.#database);
-  }
+  readonly poolShares = once(async (): Promise<PoolShares> => createPoolShares(this.#database));
 
   /** Names the data of this database, the same in every process that uses it. */
   readonly dataId = once(async (): Promise<string> => {

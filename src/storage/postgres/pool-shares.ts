@@ -40,7 +40,7 @@ interface Row {
   readonly now: number;
 }
 
-/** Pools that nobody has used for a day are forgotten. */
+/** One for each process: under its name there it has its places. Pools that nobody has used for a day are forgotten. */
 export function createPoolShares(database: SqlDatabase): PoolShares {
   const id = randomUUID();
   let isReady = false;
