@@ -210,6 +210,11 @@ class App implements OpenApplication {
     return lookForOwner(this.dataDir);
   }
 
+  async isDriven(): Promise<boolean> {
+    const database = await this.#database();
+    return database === undefined ? (await this.findOwner()).state === "held" : database.isDriven();
+  }
+
   leftTerminals(): Promise<TerminalViews | undefined> {
     return this.#terminals.left();
   }
@@ -343,7 +348,10 @@ class App implements OpenApplication {
 
   async serveRuns(options: ServeRunsOptions): Promise<void> {
     const { serveRuns } = await import("./mcp/serve-runs.ts");
-    await serveRuns({ app: this, openHost: () => this.#openBackgroundHost() }, options);
+    const isShared = this.#database() !== undefined;
+    await serveRuns({ app: this, openHost: isShared ? undefined : () => this.#openBackgroundHost() }, options);
+    // What it has begun is for others to go on with.
+    if (isShared) await this.park(AbortSignal.abort());
   }
 
   async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
@@ -471,7 +479,6 @@ class App implements OpenApplication {
   /** One that never makes this process the owner. */
   #openBackgroundHost(): Promise<ReconnectingHost> {
     const connect = async () => {
-      if (this.#database() !== undefined) return this.#connect();
       const { connectToPresent } = await import("./owner/connect.ts");
       return (
         (await connectToPresent({ dataDir: this.dataDir, journal: () => this.#parts.journal() })) ??

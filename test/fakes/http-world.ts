@@ -210,6 +210,7 @@ function toApplication(
     host: async () => toAppHost(world.host),
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),
+    isDriven: async () => false,
     leftTerminals: async () => undefined,
     workflowLibrary: async () => ({ list: async () => [], load: refuse, save: refuse, noteSuccess: refuse }),
     libraryEditor: refuse,

@@ -82,6 +82,7 @@ export async function testApplication(
     host: async () => appHost,
     backgroundHost: async () => appHost,
     findOwner: async () => ({ state: "free" }),
+    isDriven: async () => false,
     leftTerminals: async () => undefined,
     workflowLibrary: async () => library,
     libraryEditor: () => Promise.reject(new Error("Nobody edits the library here.")),

@@ -11,8 +11,11 @@ import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 
 interface Served {
   readonly app: Application;
-  /** Goes through the owner of the data directory, and starts one in the background where nobody is. */
-  openHost(): Promise<ReconnectingHost>;
+  /**
+   * For one call: goes through the owner of the data directory, and starts one in the background where nobody is. Undefined: over a
+   * database this process drives what it begins, by one host for all calls.
+   */
+  readonly openHost: (() => Promise<ReconnectingHost>) | undefined;
 }
 
 /** Offers runs, workflows and schedules. This process never owns the data directory: a `pawl serve` may come at any time. */
@@ -43,6 +46,7 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
 /** A host that lasted longer than its call would keep a process in the background, and that one the data directory. */
 function lendFrom({ app, openHost }: Served) {
   return async <T>(use: (lent: LentParts) => Promise<T>): Promise<T> => {
+    if (openHost === undefined) return use({ app, submissions: new Submissions(runnerOf(app)) });
     let opened: Promise<ReconnectingHost> | undefined;
     const host = (): Promise<AppHost> => {
       opened ??= openHost();

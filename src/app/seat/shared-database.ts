@@ -58,6 +58,13 @@ export class SharedDatabase {
   /** What each process may use of the servers that all of them call. */
   readonly poolShares = once(async (): Promise<PoolShares> => createPoolShares(this.#database));
 
+  /** Whether any process drives runs now. One that has died counts until its lease is over. */
+  async isDriven(): Promise<boolean> {
+    await this.journal();
+    const alive = "SELECT 1 FROM workers WHERE until >= clock_timestamp() LIMIT 1";
+    return (await this.#database.get(alive)) !== undefined;
+  }
+
   /** Names the data of this database, the same in every process that uses it. */
   readonly dataId = once(async (): Promise<string> => {
     const text = "SELECT system_identifier || ' ' || current_database() AS id FROM pg_control_system()";

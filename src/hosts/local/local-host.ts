@@ -280,7 +280,9 @@ export class LocalHost implements RunHost {
   }
 
   /** `id`: the request of another process, which is answered in the commit of the event that it causes. */
-  request(runId: string, request: RunRequest, id?: number): Promise<RunRecord> {
+  async request(runId: string, request: RunRequest, id?: number): Promise<RunRecord> {
+    // Where its process has died, and no other takes up runs, this one goes on with it.
+    if (this.#options.drives?.runs === "own") this.#asked.add((await findRecord(this.#options.journal, runId)).no);
     return this.#requests.perform(runId, request, id);
   }
 

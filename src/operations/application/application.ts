@@ -59,6 +59,8 @@ export interface Application {
   backgroundHost(use?: { readonly onlyStarts?: boolean }): Promise<AppHost>;
   /** The process that owns the data directory now. */
   findOwner(): Promise<Owner>;
+  /** Whether a process drives runs now: the owner of the data directory, or one of those that share the database. */
+  isDriven(): Promise<boolean>;
   /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
   leftTerminals(): Promise<TerminalViews | undefined>;
   /** The application's definitions, held ready. Undefined: they are read when they are asked for. */

@@ -87,7 +87,7 @@ export class HereCaller implements RunCaller {
   }
 
   async isDriven() {
-    return (await this.#app.findOwner()).state === "held";
+    return this.#app.isDriven();
   }
 
   async leave({ stop, force }: StopSignals) {

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createApp } from "../../../src/app/create-app.ts";
-import { readRunResult } from "../../../src/operations/runs/read-run-result.ts";
 import type { Play } from "../../fakes/model-server/fake-model-server.ts";
 import type { ModelRequest } from "../../fakes/model-server/model-reply.ts";
 import { playScript } from "../../fakes/model-server/play-script.ts";
@@ -122,17 +120,11 @@ function callsIn(folder: string): readonly string[] {
   return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
 }
 
-/** Read here: to start `pawl` again is what takes the time. */
 async function finalOf(folder: string): Promise<unknown> {
-  const options = { appDir: folder, flags: {}, environment: {}, program: [], tell: () => {}, onDefect: () => {} };
-  const app = await createApp(options);
-  try {
-    const records = await app.records();
-    const [run] = await records.journal.listRuns({ limit: 1 });
-    if (run === undefined) throw new Error("There is no run.");
-    const { outcome } = await readRunResult(records, run);
-    return outcome.is === "failed" ? outcome : outcome.output;
-  } finally {
-    await app.close();
-  }
+  const show = async (...args: readonly string[]) => {
+    const { stdout } = await pawl(["runs", ...args, "--json"], { cwd: folder });
+    return JSON.parse(stdout).data;
+  };
+  const { items } = await show("ls");
+  return (await show("show", items[0].run_id)).outputs;
 }

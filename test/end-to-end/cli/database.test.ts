@@ -47,7 +47,7 @@ test("a value that lies on another machine is told as such, and doctor says so b
 });
 
 test.each(["status", "migrate"])("`pawl db %s` without a database says what to set", async (verb) => {
-  const { code, stderr } = await pawl(["db", verb], { cwd: application({}) });
+  const { code, stderr } = await pawl(["db", verb], { cwd: application({}), env: { DATABASE_URL: "" } });
   expect(code).toBe(2);
   expect(stderr).toContain("`database.url` (DATABASE_URL) is not set");
   expect(stderr).toContain("postgresql://USER:PASSWORD@HOST:5432/DATABASE");

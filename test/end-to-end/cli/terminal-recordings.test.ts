@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { needs } from "../../support/needs.ts";
@@ -46,8 +46,8 @@ test("recordings of a killed process are kept, the resumed run adds its own, and
 
   const artifacts = await artifactsOf(cwd, id);
   expect(artifacts).toHaveLength(2);
-  const recordings = artifacts.map(({ path }) => readFileSync(join(cwd, ".pawl/storage", path), "utf8"));
-  expect(recordings.filter((text) => text.includes("the mark"))).toHaveLength(1);
+  const recordings = await Promise.all(artifacts.map(({ path }) => pawl(["storage", "get", path], { cwd })));
+  expect(recordings.filter(({ stdout }) => stdout.includes("the mark"))).toHaveLength(1);
   const page = await pawl(["runs", "show", id], { cwd });
   for (const { path } of artifacts) expect(page.stdout).toContain(`artifact  ${path}`);
 });

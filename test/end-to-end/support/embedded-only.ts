@@ -2,6 +2,10 @@ import { beforeEach, inject } from "vitest";
 import { needs } from "../../support/needs.ts";
 import { PROFILE } from "./profile.ts";
 
+const OWNER = "one process owns a data folder and drives all runs; over a database each command drives its own";
+const TERMINALS =
+  "over a database the terminals of a process are reached at its server, not by other commands of the same data folder";
+
 /** Tests about a data folder, by the end of their file, with the reason. A name is the beginning of a test's; `*`: all of the file. */
 const EMBEDDED_ONLY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "agents/built-in-tools.test.ts": { "in a ": "it reads the files of the data folder" },
@@ -12,15 +16,34 @@ const EMBEDDED_ONLY: Readonly<Record<string, Readonly<Record<string, string>>>> 
     "doctor says once": "it sets REDIS_URL without a database",
     "what a run leaves": "it looks at the modes of the files of the data folder",
   },
-  "cli/terminals.test.ts": {
-    "*": "over a database the terminals of a process are reached at its server, not by other commands of the same data folder",
+  "cli/ownership.test.ts": {
+    "a second run": OWNER,
+    "a caller whose own run": OWNER,
+    "the next owner": OWNER,
+    "a detached run":
+      "the background process of a data folder; `cli/database.test.ts` has detached runs over a database",
+    "an owner whose": OWNER,
+    "Ctrl-C in a caller": OWNER,
+  },
+  "cli/terminals.test.ts": { "*": TERMINALS },
+  "mcp-terminal/one-owner.test.ts": {
+    "two servers": TERMINALS,
+    "a guest's": TERMINALS,
+    "when the owner": TERMINALS,
+    "a call that": TERMINALS,
+    "an owner whose": TERMINALS,
+    "a workflow that": TERMINALS,
   },
   "mcp-service/service.test.ts": { "a run stays when": "it is about the owner of a data folder" },
+  "serve/backup.test.ts": {
+    "*": "it copies and clears a data folder; over a database `backup` refuses, and `test/faults/shared/garbage.test.ts` has `gc`",
+  },
   "serve/move-data.test.ts": { "*": "it moves data folders, and sets databases and buckets itself" },
   "serve/s3.test.ts": {
     "a run goes on with": "its values lie in the data folder first",
     "gc clears the bucket": "it backs a data folder up",
   },
+  "serve/serve.test.ts": { "refuses a data directory": "over a database any number of processes serve" },
   "serve/policies.test.ts": { "what a policy redacts": "it reads the files of the data folder" },
   "serve/grants.test.ts": { "is told at once of a path": "it reads the stored files of the data folder" },
 };

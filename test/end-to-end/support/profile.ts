@@ -28,7 +28,12 @@ export function profileEnvironment(
   const dataDir = dataDirOf(args, cwd, env);
   const url = databases.get(dataDir) ?? makeDatabaseNow(inject("postgresUrl"), `t${randomUUID().replaceAll("-", "")}`);
   databases.set(dataDir, url);
-  const database = { DATABASE_URL: url, PAWL_SECRETS__KEY: "0123456789abcdef0123456789abcdef" };
+  const database = {
+    DATABASE_URL: url,
+    PAWL_SECRETS__KEY: "0123456789abcdef0123456789abcdef",
+    // Where a test kills a process the others wait for so long.
+    PAWL_DATABASE__LEASE_MS: "3000",
+  };
   const production = inject("production");
   if (PROFILE !== "production" || production === undefined || env["STORAGE_BACKEND"] !== undefined) return database;
   return {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { OwnerClient } from "../../../src/app/owner/owner-client.ts";
 
 /** What the workflow waits for, and what it gets. */
-const SIGNAL = { name: "go-Ada", payload: { by: "the test" } };
+export const SIGNAL = { name: "go-Ada", payload: { by: "the test" } };
 
 /** Sends it over the socket of the process that drives the run. False: that is not there yet, or not any more. */
 export async function sendGo(dataDir: string, runId: string): Promise<boolean> {

@@ -5,12 +5,12 @@ import type { RunDescription } from "../run-schemas.ts";
 
 /** Runs that should go on, where no process is there to drive them: after a crash, and where one was left without a server. */
 export async function findUndriven(
-  app: Pick<Application, "findOwner" | "clock">,
+  app: Pick<Application, "isDriven" | "clock">,
   runs: readonly RunRecord[],
 ): Promise<ReadonlySet<string>> {
   const now = app.clock.now();
   const open = runs.filter((run) => wantsDriver(run, now));
-  if (open.length === 0 || (await app.findOwner()).state === "held") return new Set();
+  if (open.length === 0 || (await app.isDriven())) return new Set();
   return new Set(open.map(({ id }) => id));
 }
 
