@@ -36,6 +36,31 @@ test("a run that somebody drives is claimed by nobody else, until it is let go o
   expect(await readPaths(other, run)).toEqual(["step1"]);
 });
 
+test("a run that is asked for while it is let go of is claimed again, and can be written", async () => {
+  const { journals } = await openSome(1);
+  const run = await createRun(journals[0], "r");
+  const appending = journals[0].append([{ run, afterSeq: 1, events: [{ event: started("a") }] }]);
+  const releasing = journals[0].release([run]);
+  expect(await journals[0].claim(run)).toMatchObject({ no: run });
+  await Promise.all([appending, releasing]);
+  expect(await journals[0].append([{ run, afterSeq: 2, events: [{ event: started("b") }] }])).toEqual([{ ok: true }]);
+});
+
+test("what a process writes of a run that another one has taken and ended is refused as another's", async () => {
+  const { journals, client } = await openSome(2);
+  const [one, other] = journals;
+  const run = await createRun(one, "r");
+  await client.query("UPDATE runs SET owner = NULL, epoch = epoch + 1");
+  expect(await other.claim(run)).toMatchObject({ no: run });
+  const end = { type: "runFinished", at: 2, status: "completed" } as const;
+  expect(await other.append([{ run, afterSeq: 1, events: [{ event: end }], patch: { status: "completed" } }])).toEqual([
+    { ok: true },
+  ]);
+  expect(await one.append([{ run, afterSeq: 1, events: [{ event: started("late") }] }])).toMatchObject([
+    { reason: "fenced" },
+  ]);
+});
+
 test("of many that ask at once each gets other runs, and none is left", async () => {
   const { journals } = await openSome(4, undefined, 60_000);
   const runs = await Promise.all(Array.from({ length: 60 }, (_, n) => createRun(journals[0], `r${n}`)));

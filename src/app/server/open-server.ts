@@ -66,7 +66,13 @@ export async function openServer(
     requestTimeoutMs: app.config.settings.server.request_timeout_ms,
   });
   parts.announce(listener.url);
-  await server.begin(listener);
+  try {
+    await server.begin(listener);
+  } catch (error) {
+    // A port that is listened to, and slots that are looked for, would keep the process.
+    await server.stop(AbortSignal.abort());
+    throw error;
+  }
   return server;
 }
 

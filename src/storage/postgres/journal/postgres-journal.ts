@@ -1,5 +1,5 @@
 import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
-import type { Append, AppendResult, Journal, RunNo, RunStatus } from "../../../ports/journal.ts";
+import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from "../../../ports/journal.ts";
 import {
   findRefusal,
   hasEnded,
@@ -67,7 +67,7 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
     },
     reserveRun: () => writer.reserveRun(),
     append: (entries, token) => writer.append(entries, token),
-    claim: (run) => claims.claim(run),
+    claim: (run) => writer.claim(run),
     claimDue: (options) => claims.claimDue(options),
     release: (runs) => writer.release(runs),
     finishOutbox: (ids) => writer.finishOutbox(ids),
@@ -85,6 +85,7 @@ class PostgresWriter implements BatchOwner {
   readonly #claims: RunClaims;
   /** Nothing is let go of while something of it is being written. */
   #appending: Promise<unknown> = Promise.resolve();
+  #releasing: Promise<unknown> = Promise.resolve();
   /** No commit of this process has a smaller number. */
   #firstTx = 0;
   /** Those who wait for the number of a run. */
@@ -196,8 +197,9 @@ class PostgresWriter implements BatchOwner {
     const lastSeq = typeof last?.id === "number" ? last.id - run * SEQ_RANGE : 0;
     const head = row === undefined ? undefined : { ...row, parked: row.parked !== 0, lastSeq };
     const epoch = created.has(run) ? 1 : this.epochOf(run);
-    if (head !== undefined && create === undefined && !hasEnded(head.status) && head.epoch !== epoch)
-      return fenced(run);
+    // Another process may have ended by now what this one has driven.
+    const mayBeOthers = head !== undefined && (!hasEnded(head.status) || this.#claims.drives(run));
+    if (mayBeOthers && create === undefined && head.epoch !== epoch) return fenced(run);
     const refusal = findRefusal(head, entry);
     if (refusal !== undefined) return refusal;
     if (create !== undefined && (await within.get(sql.SELECT_RUN_BY_ID, create.id)) !== undefined)
@@ -216,9 +218,16 @@ class PostgresWriter implements BatchOwner {
     }
   }
 
-  async release(runs: readonly RunNo[]): Promise<void> {
-    await this.#appending;
-    await this.#claims.release(runs);
+  release(runs: readonly RunNo[]): Promise<void> {
+    const releasing = this.#appending.then(() => this.#claims.release(runs));
+    this.#releasing = Promise.allSettled([this.#releasing, releasing]);
+    return releasing;
+  }
+
+  /** What is about to be let go of is not this process's any more, though it still knows it. */
+  async claim(run: RunNo): Promise<ClaimedRun | undefined> {
+    await this.#releasing;
+    return this.#claims.claim(run);
   }
 
   async finishOutbox(ids: readonly number[]): Promise<void> {

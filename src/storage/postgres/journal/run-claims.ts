@@ -75,6 +75,10 @@ export class RunClaims {
     await this.#lease?.beat();
   }
 
+  drives(run: RunNo): boolean {
+    return this.#driven.has(run);
+  }
+
   epochOf(run: RunNo): number {
     return this.#driven.get(run)?.epoch ?? 0;
   }
