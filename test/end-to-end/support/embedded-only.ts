@@ -12,6 +12,7 @@ const EMBEDDED_ONLY: Readonly<Record<string, Readonly<Record<string, string>>>> 
   "cli/approvals.test.ts": {
     "with an owner": "the process that owns a data folder is named; over a database any process takes up the run",
   },
+  "cli/disk-full.test.ts": { "*": "it fills the disk of the data folder" },
   "cli/exit-codes.test.ts": {
     "doctor says once": "it sets REDIS_URL without a database",
     "what a run leaves": "it looks at the modes of the files of the data folder",
