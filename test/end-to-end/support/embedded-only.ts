@@ -44,6 +44,10 @@ const EMBEDDED_ONLY: Readonly<Record<string, Readonly<Record<string, string>>>> 
     "a run goes on with": "its values lie in the data folder first",
     "gc clears the bucket": "it backs a data folder up",
   },
+  "serve/refused-start.test.ts": {
+    "a server that finds":
+      "over a database it has gone on with nothing yet: the lease of the killed process is not over",
+  },
   "serve/serve.test.ts": { "refuses a data directory": "over a database any number of processes serve" },
   "serve/policies.test.ts": { "what a policy redacts": "it reads the files of the data folder" },
   "serve/grants.test.ts": { "is told at once of a path": "it reads the stored files of the data folder" },

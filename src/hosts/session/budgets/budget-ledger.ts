@@ -150,7 +150,7 @@ export class BudgetLedger {
     if (budgets.length === 0 && asks === undefined) return;
     const own = asks === undefined ? undefined : new OwnAccount(run.state, isNew ? 0 : run.state.budget.tries);
     const begun = new Set<string>();
-    const isTakenUp = isHolder === true || !this.isShared;
+    const isTakenUp = isHolder === true || !this.isShared || budgets.length === 0;
     const payer = { run, budgets, tracker, own, begun, noted: new Map(), notedAt: 0, notedSeq: 0, isTakenUp };
     this.#payers.set(run, payer);
     if (!isNew && budgets.length > 0) this.#takeUp(payer, shares ?? []);
