@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { task, toGraph } from "../../../test/faults/graphs.ts";
-import { World } from "../../../test/faults/world.ts";
+import { succeed, World } from "../../../test/faults/world.ts";
 import type { Journal, RunNo } from "../../ports/journal.ts";
 
 /** As several processes share it: nobody is given what somebody has. */
@@ -29,4 +29,23 @@ test("a process that is woken several times at once takes up no more runs than i
   const second = first.next({ ...endless, journal: shared(first.journal), host });
   await Promise.all([second.host.takeUpDue(), second.host.recover(), second.host.takeUpDue()]);
   expect(second.host.driving).toBe(2);
+});
+
+test("a run that was let go of in vain is taken up when it is found again", async () => {
+  const first = new World({ plays: { work: () => new Promise<never>(() => undefined) } });
+  const { no } = await first.start(toGraph([task("work")]));
+  let isElsewhere = true;
+  const journal = new Proxy(first.journal, {
+    get(target, name) {
+      if (name === "claim" && isElsewhere) return async () => undefined;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  const second = first.next({ journal, plays: { work: () => succeed("done") } });
+  await second.host.takeUpDue();
+  expect([second.host.driving, second.defects]).toEqual([0, []]);
+  isElsewhere = false;
+  await second.host.takeUpDue();
+  await expect.poll(async () => (await first.journal.readRun(no))?.status).toBe("completed");
 });

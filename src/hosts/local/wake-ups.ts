@@ -1,4 +1,5 @@
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 import { STALL_RETRY_MS } from "./host-parts.ts";
@@ -88,6 +89,8 @@ export class WakeUps {
       await this.#parts.load(record);
       return true;
     } catch (error) {
+      // It was let go of in between, perhaps in vain: then it is found again.
+      if (isPawlError(error) && error.code === "RUN_ELSEWHERE") return false;
       if (!isStorageFailure(error)) this.#unreadable.add(record.no);
       this.retryLater(error);
       return false;

@@ -166,20 +166,18 @@ export class BudgetLedger {
     const { runId, state } = payer.run;
     const by = { holder: this.holder, upToSeq: state.seq, isTakenUp: true };
     payer.isTakenUp = !this.isShared;
-    const note = (ifHeldBy: Pick<Noting, "ifHeldBy">) =>
-      this.#write(async () => {
-        if (this.#payers.get(payer.run) !== payer) return;
-        let isNoted: boolean | undefined = false;
-        try {
-          isNoted = await this.records?.note(runId, shares, { ...by, ...ifHeldBy });
-        } finally {
-          // A process that has slept does not get to this: it learns first that it has lost its runs.
-          if (isNoted === false) this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => note({}));
-        }
-        payer.isTakenUp ||= isNoted === true;
-        this.hasRoom();
-      });
-    note(known.length === 0 ? {} : { ifHeldBy: [NOBODY, ...known.map(({ holder }) => holder)] });
+    let held: Pick<Noting, "ifHeldBy"> =
+      known.length === 0 ? {} : { ifHeldBy: [NOBODY, ...known.map(({ holder }) => holder)] };
+    this.#writeUntilDone(async () => {
+      if (this.#payers.get(payer.run) !== payer) return true;
+      const isNoted = await this.records?.note(runId, shares, { ...by, ...held });
+      // A process that has slept does not ask again: it learns first that it has lost its runs.
+      held = {};
+      if (isNoted === false) return false;
+      payer.isTakenUp = true;
+      this.hasRoom();
+      return true;
+    });
   }
 
   has(run: LiveRun): boolean {
@@ -372,6 +370,18 @@ export class BudgetLedger {
     });
   }
 
+  /** Nobody else writes this, and others wait for what it says. */
+  #writeUntilDone(write: () => Promise<boolean>): void {
+    this.#write(async () => {
+      let isDone = false;
+      try {
+        isDone = await write();
+      } finally {
+        if (!isDone) this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => this.#writeUntilDone(write));
+      }
+    });
+  }
+
   /** Only of runs that are its own: a process that has slept does not undo what the next one has noted. */
   #asHolder(): Omit<Noting, "upToSeq"> {
     const { holder } = this;
@@ -478,10 +488,11 @@ export class BudgetLedger {
     if (payer === undefined || payer.budgets.length === 0) return;
     const shares = this.#sharesOf(payer);
     const { holder } = this;
-    this.#write(async () => {
+    this.#writeUntilDone(async () => {
       // Whoever has committed the end knows all that the run has used.
       await this.records?.close(run.runId, shares, { holder, isTakenUp: !payer.isTakenUp });
       this.#noted(payer, shares);
+      return true;
     });
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
 import { FakeClock } from "../../../../test/fakes/fake-clock.ts";
 import { type Play, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
@@ -67,6 +67,18 @@ describe("a budget of a day", () => {
 });
 
 describe("a shared budget", () => {
+  test("has what a run has used also if the records could not be written at its end", async () => {
+    const { world, budgets } = newWorld();
+    await budgets.put(DAILY);
+    const close = vi.spyOn(budgets, "close").mockRejectedValueOnce(new Error("The disk is full."));
+    const { id } = await world.run(toGraph([agentTask("a")]));
+    expect((await world.host.settled(id)).status).toBe("completed");
+    await expect.poll(() => world.defects.length).toBe(1);
+    await world.clock.advance(2_000);
+    await expect.poll(() => close.mock.calls.length).toBe(2);
+    expect([await budgets.open(), (await usedOn(budgets, "2026-01-02")).cost]).toEqual([[], 100]);
+  });
+
   test("that is raised while a run waits for those that fly lets it go on", async () => {
     const first = Promise.withResolvers<void>();
     const a: Play = async (task, signal) => {
