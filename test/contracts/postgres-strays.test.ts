@@ -1,3 +1,4 @@
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { PostgresWay } from "../chaos/cluster/postgres-way.ts";
 import { openTestJournal } from "../support/open-test-journal.ts";
@@ -16,7 +17,7 @@ async function openTwo() {
     await Promise.all([journal.close(), other.close()]);
     way.close();
   });
-  return { way, journal, other };
+  return { way, journal, other, url: url.href };
 }
 
 test("runs that were claimed while the connection was cut are found again by whoever has claimed them", async () => {
@@ -29,6 +30,33 @@ test("runs that were claimed while the connection was cut are found again by who
   expect(await other.claimDue(NOW), "it was claimed all the same").toEqual([]);
   expect(await journal.claimDue(NOW)).toMatchObject([{ no: run, lastSeq: 1 }]);
   expect(await journal.claimDue(NOW)).toEqual([]);
+});
+
+test("a run is found that a claim takes only after its connection was cut", async () => {
+  const { way, journal, other, url } = await openTwo();
+  const run = await createRun(other, "r");
+  await other.release([run]);
+  const client = new pg.Client({ connectionString: url });
+  onTestFinished(() => client.end());
+  await client.connect();
+  // The claim waits for the row, and is done when nobody listens any more.
+  await client.query("BEGIN; LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE");
+  const claiming = journal.claimDue(NOW);
+  claiming.catch(() => undefined);
+  const waiting =
+    "SELECT pg_stat_clear_snapshot(); SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%pawl_claim_due%'";
+  const countWaiting = async () => {
+    const results = (await client.query(waiting)) as unknown as readonly pg.QueryResult[];
+    return results[1]?.rowCount;
+  };
+  await expect.poll(countWaiting).toBe(1);
+  way.cutAll();
+  await expect(claiming).rejects.toMatchObject({ code: "JOURNAL_IO" });
+  const next = journal.claimDue(NOW);
+  await expect.poll(countWaiting).toBe(2);
+  await client.query("COMMIT");
+  expect(await next, "the one that was cut was first").toEqual([]);
+  await expect.poll(() => journal.claimDue(NOW)).toMatchObject([{ no: run, lastSeq: 1 }]);
 });
 
 test("a run that could not be let go of is taken up again", async () => {

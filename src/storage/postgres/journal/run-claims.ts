@@ -13,6 +13,9 @@ export interface DriverOptions {
   failed(error: unknown): void;
 }
 
+/** What was asked for over a connection that was cut may be done at any time after that. */
+const LOOK_EVERY_MS = 5_000;
+
 const CLAIMED_COLUMNS = `${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
 
 /** Not by a process that others have taken for dead: nobody would ever look for what it claims. */
@@ -47,8 +50,8 @@ export class RunClaims {
   readonly #database: SqlDatabase;
   readonly #driven = new Map<RunNo, DrivenRun>();
   #lease: WorkerLease | undefined;
-  /** A change of owners has failed, and perhaps was done. */
-  #mayOwnMore = false;
+  /** When it looks next for runs that it owns without knowing. */
+  #looksAt = 0;
   readonly #changing = new Set<Promise<unknown>>();
   #searching: Promise<void> | undefined;
 
@@ -112,7 +115,7 @@ export class RunClaims {
   async claimDue({ now, afterRun, limit, only }: Parameters<Journal["claimDue"]>[0]): Promise<readonly ClaimedRun[]> {
     const { owner } = this;
     if (owner === null) return [];
-    const strays = this.#mayOwnMore ? await this.#findStrays(owner) : [];
+    const strays = performance.now() >= this.#looksAt ? await this.#findStrays(owner) : [];
     if (strays.length > 0) return strays;
     const chosen = only === undefined ? null : toPostgresArray(only);
     const rows = await this.#changeOwner(async () => {
@@ -125,7 +128,7 @@ export class RunClaims {
     return rows.map((row) => this.#toClaimed(row)).sort((a, b) => a.no - b.no);
   }
 
-  /** A connection that is cut tells nobody whether the statement was done. Then this process may own runs that it does not know. */
+  /** A connection that is cut tells nobody whether the statement was done. Then this process may own runs that it does not know, at once or later. */
   async #changeOwner<T>(change: () => Promise<T>): Promise<T> {
     while (this.#searching !== undefined) await this.#searching;
     const changing = change();
@@ -133,7 +136,7 @@ export class RunClaims {
     try {
       return await changing;
     } catch (error) {
-      this.#mayOwnMore = true;
+      this.#looksAt = 0;
       throw error;
     } finally {
       this.#changing.delete(changing);
@@ -142,7 +145,7 @@ export class RunClaims {
 
   /** The runs that this process owns and does not know. Nothing is claimed or let go of meanwhile. */
   async #findStrays(owner: string): Promise<readonly ClaimedRun[]> {
-    this.#mayOwnMore = false;
+    this.#looksAt = performance.now() + LOOK_EVERY_MS;
     const found = Promise.withResolvers<void>();
     this.#searching = found.promise;
     try {
@@ -150,7 +153,7 @@ export class RunClaims {
       const rows = await this.#database.all<ClaimedRow>(SELECT_OWN, owner);
       return rows.filter(({ no }) => !this.#driven.has(no)).map((row) => this.#toClaimed(row));
     } catch (error) {
-      this.#mayOwnMore = true;
+      this.#looksAt = 0;
       throw error;
     } finally {
       this.#searching = undefined;
