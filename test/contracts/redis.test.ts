@@ -77,7 +77,8 @@ test("messages that are none of ours are passed over", async () => {
     for (const channel of ["run:r", "watched"]) await stranger.publish(`test:${channel}`, body);
   await stranger.publish("test:run:r", '{"by":"x","notices":[{"type":"event"}]}');
   await expect.poll(() => heard).toEqual([{ type: "event" }]);
-  expect(tells.size).toBe(0);
+  // Its own watcher says again from time to time that it is there.
+  expect([...tells.keys()].filter((runId) => runId !== "r")).toEqual([]);
 });
 
 test("after the server was killed and has come back everything goes on", async () => {
