@@ -52,7 +52,7 @@ test("while another program holds the locks of all files, answers to writes wait
   const answers = await Promise.all(waiting);
   expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
   // A wait for the lock on the thread of all requests took five seconds.
-  expect(delayMs).toBeLessThan(500);
+  expect(delayMs).toBeLessThan(2_000);
   server.kill("SIGTERM");
   expect(await server.ended).toMatchObject({ code: 0 });
 }, 60_000);
@@ -83,7 +83,8 @@ test("while the disk takes a second for each sync, answers to writes wait and no
   await once(slow, "exit");
   expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 201, 200]);
   expect(tookMs).toBeGreaterThan(1_000);
-  expect(delayMs).toBeLessThan(500);
+  // Whoever waited for a sync would wait for a second.
+  expect(delayMs).toBeLessThan(900);
   server.kill("SIGTERM");
   expect(await server.ended).toMatchObject({ code: 0 });
 }, 60_000);
