@@ -21,9 +21,10 @@ test("pawl dev reads its settings again, shows what is broken, and keeps its run
 
   writeFileSync(join(folder, "pawl.yaml"), `${SETTINGS}log: { level: warn }\n`);
   await dev.said("beginning anew");
-  const approved = async () => (await pawl(["approve", id, "--url", url], { cwd: folder })).code;
-  await expect.poll(approved, { interval: 200 }).toBe(0);
-  expect(await pawl(["runs", "watch", id, "--url", url], { cwd: folder })).toMatchObject({ code: 0 });
+  // The server that ends still answers, and then nobody does for a moment.
+  const codeOf = async (...command: string[]) => (await pawl([...command, id, "--url", url], { cwd: folder })).code;
+  await expect.poll(() => codeOf("approve"), { interval: 200 }).toBe(0);
+  await expect.poll(() => codeOf("runs", "watch"), { interval: 200 }).toBe(0);
   dev.kill("SIGTERM");
   expect(await dev.ended).toMatchObject({ code: 0 });
 });
