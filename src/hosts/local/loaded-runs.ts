@@ -100,14 +100,15 @@ export class LoadedRuns {
 
   /** Goes on with a run where its last process has left it. Throws `RUN_ELSEWHERE` where another process drives it. */
   async #rebuild({ no, id }: RunRecord): Promise<LiveRun> {
-    const about = await this.#parts.journal.claim(no);
-    if (about === undefined) throw new PawlError("RUN_ELSEWHERE", { message: `Another process drives the run ${id}.` });
     try {
-      return await this.#goOn(about);
+      const about = await this.#parts.journal.claim(no);
+      if (about !== undefined) return await this.#goOn(about);
     } catch (error) {
+      // Also one that was claimed before, and could not be read now: it is found again.
       this.#parts.release(no);
       throw error;
     }
+    throw new PawlError("RUN_ELSEWHERE", { message: `Another process drives the run ${id}.` });
   }
 
   async #goOn(about: ClaimedRun): Promise<LiveRun> {

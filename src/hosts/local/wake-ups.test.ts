@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { task, toGraph } from "../../../test/faults/graphs.ts";
-import { succeed, World } from "../../../test/faults/world.ts";
+import { World } from "../../../test/faults/world.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal, RunNo } from "../../ports/journal.ts";
 
 /** As several processes share it: nobody is given what somebody has. */
@@ -33,7 +34,7 @@ test("a process that is woken several times at once takes up no more runs than i
 
 test("a run that was let go of in vain is taken up when it is found again", async () => {
   const first = new World({ plays: { work: () => new Promise<never>(() => undefined) } });
-  const { no } = await first.start(toGraph([task("work")]));
+  await first.start(toGraph([task("work")]));
   let isElsewhere = true;
   const journal = new Proxy(first.journal, {
     get(target, name) {
@@ -42,10 +43,27 @@ test("a run that was let go of in vain is taken up when it is found again", asyn
       return typeof member === "function" ? member.bind(target) : member;
     },
   });
-  const second = first.next({ journal, plays: { work: () => succeed("done") } });
+  const second = first.next({ journal });
   await second.host.takeUpDue();
   expect([second.host.driving, second.defects]).toEqual([0, []]);
   isElsewhere = false;
   await second.host.takeUpDue();
-  await expect.poll(async () => (await first.journal.readRun(no))?.status).toBe("completed");
+  expect(second.host.driving).toBe(1);
+});
+
+test("a claimed run that cannot be read is let go of, so that it is found again", async () => {
+  const first = new World({ plays: { work: () => new Promise<never>(() => undefined) } });
+  const { no } = await first.start(toGraph([task("work")]));
+  const released: RunNo[] = [];
+  const journal = new Proxy(first.journal, {
+    get(target, name) {
+      if (name === "claim")
+        return () => Promise.reject(new PawlError("JOURNAL_IO", { message: "The connection is cut." }));
+      if (name === "release") return async (runs: readonly RunNo[]) => void released.push(...runs);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  await first.next({ journal }).host.takeUpDue();
+  await expect.poll(() => released).toEqual([no]);
 });
