@@ -1,3 +1,4 @@
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
@@ -57,7 +58,7 @@ async function prepare(task: Task, options: LlmOptions, validators: JsonSchemas)
     const prompt = await renderPrompt(request.prompt, options.prompts);
     return begin(task, request, { ...options, model, prompt, validate: schema?.validate });
   } catch (error) {
-    if (!isPawlError(error)) throw error;
+    if (!isPawlError(error) || isStorageFailure(error)) throw error;
     return toRefused(error.code, error.message, error.details);
   }
 }

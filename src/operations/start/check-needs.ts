@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
@@ -99,7 +100,7 @@ class Needs {
       const called = await findCalled(this.#app, workflow, { options, grant, tenantId, onlyNames: false });
       await this.#look(called);
     } catch (error) {
-      if (!isPawlError(error)) throw error;
+      if (!isPawlError(error) || isStorageFailure(error)) throw error;
       const { code, message, details } = error;
       this.#report(step, definition, { code, message, remedy: (await this.#suggest(code, workflow)) ?? error.remedy });
       for (const each of problemsOf(details)) this.#problems.push(each);

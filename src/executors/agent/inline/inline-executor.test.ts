@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { call, calls, inlineWorld, say, tool } from "../../../../test/agents/inline-world.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Asks, Outcome } from "../../../ports/executor.ts";
 import { toFailed } from "../../output/failure.ts";
@@ -261,4 +262,14 @@ describe("a crash", () => {
   });
 
   const USED = { usage: { input: 1_000, output: 1_000 } };
+});
+
+test("an answer whose conversation cannot be stored is no failure of the agent: the attempt has no outcome", async () => {
+  const append = async () => {
+    throw new PawlError("JOURNAL_IO", { message: "The connection was cut." });
+  };
+  const conversations = async () => ({ append, read: async () => [], close: async () => undefined });
+  const world = await inlineWorld([say("Fine.")], { conversations });
+  const input = { agent: { name: "Weather Agent", include_history: true }, message: "How is Paris?", session_id: "s" };
+  await expect(world.run(input)).rejects.toMatchObject({ code: "JOURNAL_IO" });
 });

@@ -1,3 +1,4 @@
+import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import { grantOf } from "../../../core/trust/grant.ts";
@@ -49,7 +50,7 @@ export function createInlineExecutor(options: InlineOptions): Executor {
         return redactOutcome(toOutcome(conversed, ready), redactor);
       } catch (error) {
         if (signal.aborted) return toInterrupted("unknown");
-        if (!isPawlError(error)) throw error;
+        if (!isPawlError(error) || isStorageFailure(error)) throw error;
         return toRefused(error.code, error.message, error.details);
       }
     },

@@ -1,8 +1,11 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
-import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { literal, object, task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed, untilAborted } from "../../../../../test/faults/world.ts";
+import { openServiceRecords } from "../../../../app/open-service-records.ts";
+import { PawlError } from "../../../../core/errors/pawl-error.ts";
+import type { Step } from "../../../../core/graph/graph.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 
 const APPROVAL = `
@@ -363,4 +366,30 @@ describe("keys", () => {
     }
     expect((await world().request("/health")).status).toBe(200);
   });
+});
+
+test("a workflow whose steps call another one is not refused for what the database fails to tell of that", async () => {
+  const service = openServiceRecords({ path: ":memory:", durability: "process" });
+  onTestFinished(() => service.close());
+  let isCut = true;
+  const definitions: typeof service.definitions = {
+    ...service.definitions,
+    find: async (wanted) => {
+      if (isCut && wanted.name === "child") throw new PawlError("JOURNAL_IO", { message: "The connection was cut." });
+      return service.definitions.find(wanted);
+    },
+  };
+  const call: Step = { kind: "call", id: "c", workflow: literal("child"), input: object({}) };
+  const graphs = [uhlpGraph({ name: "parent", steps: [call] }), uhlpGraph({ name: "child", steps: [task("work")] })];
+  const world = new HttpWorld(graphs, { service: { ...service, definitions } });
+  const start = () =>
+    world.request("/workflows/run", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ workflow: "parent" }),
+    });
+  const refused = await start();
+  expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: "JOURNAL_IO" } }]);
+  isCut = false;
+  expect((await start()).status).toBe(202);
 });
