@@ -39,6 +39,7 @@ import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
 import type { Tracing } from "../telemetry/spans/open-tracing.ts";
+import { doAll } from "./do-all.ts";
 import { type Agents, composeAgents } from "./executors/agents.ts";
 import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-models.ts";
 import { createFindExecutor } from "./executors/find-executor.ts";
@@ -423,16 +424,17 @@ class App implements OpenApplication {
   async close(): Promise<void> {
     const connection = await this.#connection();
     (await this.#host?.catch(() => undefined))?.close();
-    await this.#terminals.finishRecordings();
-    if (connection?.role === "owner") await connection.ownership.close();
-    else await connection?.host.park();
-    await this.#tracing?.close();
-    this.capacity.close();
-    await this.#work.close();
-    await this.#terminals.close();
-    await this.#tools.close();
-    await this.#agents.close();
-    await this.#parts.close();
+    await doAll(
+      () => this.#terminals.finishRecordings(),
+      () => (connection?.role === "owner" ? connection.ownership.close() : connection?.host.park()),
+      () => this.#tracing?.close(),
+      () => this.capacity.close(),
+      () => this.#work.close(),
+      () => this.#terminals.close(),
+      () => this.#tools.close(),
+      () => this.#agents.close(),
+      () => this.#parts.close(),
+    );
   }
 
   /** Undefined: runs and records are kept in the data directory. Rejects with `CONFIG_INVALID`. */

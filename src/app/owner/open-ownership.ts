@@ -6,6 +6,7 @@ import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
+import { doAll } from "../do-all.ts";
 import { Regexes } from "../regexes.ts";
 import type { Seat, StorageWatch } from "../seat/seat.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
@@ -172,8 +173,10 @@ export class Ownership {
     stopLooking();
     seat.clock.stop();
     seat.storage.stop();
-    await server.close();
-    await seat.journal.close();
-    await seat.release();
+    await doAll(
+      () => server.close(),
+      () => seat.journal.close(),
+      () => seat.release(),
+    );
   }
 }

@@ -15,6 +15,7 @@ import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
 import { createPostgresInbox, type Signals } from "../../storage/postgres/postgres-inbox.ts";
 import { PostgresSignals } from "../../storage/postgres/postgres-signals.ts";
 import { ServerTime } from "../../storage/postgres/server-time.ts";
+import { doAll } from "../do-all.ts";
 import { once } from "../once.ts";
 import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
 import type { SocketPath } from "../owner/socket-path.ts";
@@ -129,9 +130,11 @@ export class SharedDatabase {
 
   /** After everything that was opened. */
   async close(): Promise<void> {
-    await this.redis.close((link) => link?.close());
-    this.#signals.close();
-    await this.#database.close();
+    await doAll(
+      () => this.redis.close((link) => link?.close()),
+      () => this.#signals.close(),
+      () => this.#database.close(),
+    );
   }
 }
 

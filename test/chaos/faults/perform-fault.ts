@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { Redis } from "ioredis";
 import pg from "pg";
+import { refuseRows } from "../../support/refuse-rows.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { PawlProcess } from "../cluster/pawl-process.ts";
 import type { Fault } from "./fault-plan.ts";
@@ -31,9 +32,9 @@ export async function performFault(fault: Fault, cluster: Cluster): Promise<void
       await setTimeout(fault.forMs);
       return cluster.postgres.start();
     case "full":
-      await refuseRows(cluster, true);
+      await fillDisk(cluster, true);
       await setTimeout(fault.forMs);
-      return refuseRows(cluster, false);
+      return fillDisk(cluster, false);
     case "cut": {
       const { way } = find(cluster, fault.process);
       for (const { after, side } of fault.cuts) {
@@ -94,24 +95,10 @@ async function startAgain(process: PawlProcess): Promise<void> {
   }
 }
 
-const REFUSE = `CREATE OR REPLACE FUNCTION disk_is_full() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN RAISE EXCEPTION 'could not extend a file: No space left on device' USING ERRCODE = 'disk_full'; END $$`;
-
-/** Table by table, until all are done: PostgreSQL may be down, and a process that is stopped may hold a lock. */
-async function refuseRows(cluster: Cluster, refuses: boolean): Promise<void> {
-  const toChange = (table: string) =>
-    refuses
-      ? `CREATE OR REPLACE TRIGGER disk_is_full BEFORE INSERT OR UPDATE ON ${table}
-          FOR EACH STATEMENT EXECUTE FUNCTION disk_is_full()`
-      : `DROP TRIGGER IF EXISTS disk_is_full ON ${table}`;
+/** PostgreSQL may be down, and a lock may be held: it is tried until all is done. */
+async function fillDisk(cluster: Cluster, isFull: boolean): Promise<void> {
   for (let isDone = false; !isDone; await setTimeout(200))
-    isDone = await inDatabase(cluster, async (client) => {
-      await client.query("SET lock_timeout = 500");
-      await client.query(REFUSE);
-      const tables = "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'";
-      const { rows } = await client.query<{ readonly name: string }>(tables);
-      for (const { name } of rows) await client.query(toChange(name));
-    });
+    isDone = await inDatabase(cluster, (client) => refuseRows(client, isFull));
 }
 
 async function notify(cluster: Cluster, times: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
 import { UNFINISHED } from "../../sql/journal-statements.ts";
 import type { SqlDatabase } from "../../sql/sql-database.ts";
 
@@ -53,17 +54,22 @@ export class WorkerLease {
     return this.#beating;
   }
 
-  /** Its runs belong to nobody from now on. */
+  /** Its runs belong to nobody from now on; where that cannot be written, when the lease is over. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
     await this.#beating;
-    const { database } = this.#options;
-    await database.together(async (sql) => {
-      const freed = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL WHERE owner = ? AND ${UNFINISHED}`;
-      await sql.run(freed, this.#id);
-      await sql.run("DELETE FROM workers WHERE id = ?", this.#id);
-    });
+    const { database, failed } = this.#options;
+    try {
+      await database.together(async (sql) => {
+        const freed = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL WHERE owner = ? AND ${UNFINISHED}`;
+        await sql.run(freed, this.#id);
+        await sql.run("DELETE FROM workers WHERE id = ?", this.#id);
+      });
+    } catch (error) {
+      if (!isStorageFailure(error)) throw error;
+      failed(error);
+    }
   }
 
   async #enter(): Promise<void> {
