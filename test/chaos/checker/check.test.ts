@@ -166,6 +166,12 @@ test("a step that must not be repeated is not excused by a fault", () => {
   expect(check(seen).map((violation) => violation.check)).toEqual(["repeated"]);
 });
 
+test("a slot that comes while everything is looked at may still be at work", () => {
+  const seen = undisturbed();
+  seen.schedules[0]?.slots.push({ slot: BEGUN + 2 * MINUTE_MS, state: "started", runId: "tick-2" });
+  expect(check(seen)).toEqual([]);
+});
+
 test("a take-over that takes longer than fifteen seconds is found, without the time in which nobody could take over", () => {
   const seen = undisturbed();
   const died = { type: "stepInterrupted", cause: "crash", path: "one", at: BEGUN + 16_000, diedAt: BEGUN - 500 };
