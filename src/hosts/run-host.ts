@@ -29,6 +29,11 @@ export interface RunHost {
    * aborts. The run named `hold` stays parked until `resumeRun`.
    */
   park(force: AbortSignal, hold?: string): Promise<void>;
+  /**
+   * Takes back what was asked of other processes and is not answered yet: whoever waits for it gets `SERVER_STOPPING`, and nothing
+   * was done. Absent: there are no others.
+   */
+  stopAsking?(): void;
 }
 
 /** What people and programs ask of a run that goes on. */

@@ -134,6 +134,11 @@ export class ReconnectingHost implements AppHost {
     });
   }
 
+  stopAsking(): void {
+    const { host } = this.#connection;
+    if ("stopAsking" in host) host.stopAsking?.();
+  }
+
   async park(force: AbortSignal, hold?: string): Promise<void> {
     this.close();
     const { connection } = this;

@@ -14,6 +14,8 @@ export interface HttpListener {
   close(): Promise<void>;
   /** After `close`. Resolves when whoever still has a connection has sent nothing for a moment. */
   quiet(): Promise<void>;
+  /** Resolves when every request that has come whole is answered, or when the signal aborts. */
+  answered(patience: AbortSignal): Promise<void>;
   /** Gives answers in flight a moment to be sent. */
   hurry(force: AbortSignal): void;
 }
@@ -44,7 +46,7 @@ export async function listenOn(
   let isClosing = false;
   let lastRequestAt = 0;
   let closed = Promise.resolve();
-  const underWay = new Set<ServerResponse>();
+  const underWay = new Map<ServerResponse, IncomingMessage>();
   // Puts classes in the place of `Request` and `Response` that are these, and make streams only where somebody reads one: half of
   // what a short request costs otherwise.
   const answer = getRequestListener((request: Request, env) => fetch(request, env));
@@ -58,7 +60,7 @@ export async function listenOn(
     lastRequestAt = performance.now();
     // A client that keeps its connection would keep the process.
     if (isClosing) outgoing.setHeader("connection", "close");
-    underWay.add(outgoing);
+    underWay.set(outgoing, incoming);
     outgoing.once("close", () => underWay.delete(outgoing));
     void answer(incoming, outgoing);
   });
@@ -92,13 +94,17 @@ export async function listenOn(
     url: `http://${address.includes(":") ? `[${address}]` : address}:${boundPort}`,
     close: () => {
       isClosing = true;
-      for (const outgoing of underWay) if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
+      for (const outgoing of underWay.keys()) if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
       // That of HTTP would end connections that look idle at once.
       closed = new Promise<void>((resolve) => Server.prototype.close.call(server, () => resolve()));
       void isQuiet().then(() => server.closeIdleConnections());
       return closed;
     },
     quiet: () => Promise.race([closed, isQuiet()]),
+    answered: async (patience) => {
+      const isAnswered = () => [...underWay.values()].every(({ complete }) => !complete);
+      while (!isAnswered() && !patience.aborted) await setTimeout(QUIET_MS / 3);
+    },
     hurry: (force) => {
       server.closeIdleConnections();
       const end = () => server.closeAllConnections();

@@ -204,6 +204,9 @@ class Server implements HttpService {
     await this.#mcp?.close(patience);
     // The scheduler's last starts have been refused by now, since nothing is taken any more.
     await fired;
+    // An answer may be another process's, which a third one takes over first.
+    await this.#listener?.answered(patience);
+    this.#parts.host.stopAsking?.();
     this.#listener?.hurry(force);
     await Promise.all([closed, sent, deleted]);
     for (const stop of this.#observing) stop();

@@ -48,6 +48,7 @@ export class SharedHost implements RunHost {
   #looking: Promise<void> | undefined;
   #mustLookAgain = false;
   #changed = Promise.withResolvers<void>();
+  #asksOn = true;
   #isClosed = false;
 
   constructor(parts: SharedHostParts) {
@@ -124,6 +125,11 @@ export class SharedHost implements RunHost {
     }
   }
 
+  stopAsking(): void {
+    this.#asksOn = false;
+    this.#changed.resolve();
+  }
+
   async park(force: AbortSignal, hold?: string): Promise<void> {
     this.#isClosed = true;
     this.#stopWatching();
@@ -165,8 +171,10 @@ export class SharedHost implements RunHost {
         return answer;
       }
       const isEnded = (await this.#find(runId)).completedAt !== undefined;
-      if ((isEnded || performance.now() > until) && (await inbox.withdraw(sent))) {
+      const isSilent = performance.now() > until;
+      if ((isEnded || isSilent || !this.#asksOn) && (await inbox.withdraw(sent))) {
         if (isEnded) return "ended";
+        if (!isSilent) throw new PawlError("SERVER_STOPPING", { message: "This process stops. Nothing was done." });
         throw new PawlError("OWNER_SILENT", {
           message: `The process that drives the run ${runId} has not answered for ${PATIENCE_MS / 1_000} s. Nothing was done.`,
           remedy: "Ask again: another process takes the run over when that one is gone.",

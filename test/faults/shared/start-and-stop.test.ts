@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { application, QUESTION } from "../../end-to-end/support/application.ts";
+import { application, QUESTION, REVIEW } from "../../end-to-end/support/application.ts";
 import { pawl } from "../../end-to-end/support/pawl.ts";
 import { startServer } from "../../end-to-end/support/server.ts";
 import { RedisServer } from "../../support/redis-server.ts";
@@ -36,4 +36,38 @@ test("a process that may write nothing any more ends when it is told to, and say
   server.kill("SIGTERM");
   const { code, stderr } = await server.ended;
   expect([code, stderr]).toEqual([0, expect.stringContaining("No space left on device")]);
+});
+
+test("an answer that nobody has taken when its server stops is taken back, and may be given again", async () => {
+  const url = await newTestDatabase();
+  const cwd = application({ "workflows/review.yaml": REVIEW });
+  const env = { ...SECRETS, DATABASE_URL: url, PAWL_SERVER__STOP_GRACE_MS: "200", API_KEY: "key" };
+  const [api, worker] = await Promise.all([
+    startServer(["--role", "api"], { cwd, env }),
+    startServer(["--role", "worker"], { cwd, env }),
+  ]);
+  const ask = async (path: string, body?: object) => {
+    const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+    const headers = { "x-api-key": "key", "content-type": "application/json" };
+    const response = await fetch(`${api.url}${path}`, { ...sent, headers });
+    return { status: response.status, ...((await response.json()) as { readonly data: never; readonly error: never }) };
+  };
+  const { run_id: id } = (await ask("/workflows/run", { workflow: "review", agent: "simulated" })).data as {
+    run_id: string;
+  };
+  await expect
+    .poll(async () => (await ask(`/runs/${id}`)).data, { timeout: 10_000 })
+    .toMatchObject({
+      status: "awaiting_approval",
+    });
+  worker.kill("SIGSTOP");
+  const answer = ask(`/approvals/${id}/approve`, {});
+  const client = await connect(url);
+  const isSent = async () => (await client.query("SELECT FROM inbox")).rowCount === 1;
+  await expect.poll(isSent, { timeout: 10_000 }).toBe(true);
+  api.kill("SIGTERM");
+  expect(await answer).toMatchObject({ status: 503, error: { code: "SERVER_STOPPING" } });
+  expect(await isSent()).toBe(false);
+  expect((await api.ended).code).toBe(0);
+  worker.kill("SIGCONT");
 });
