@@ -181,6 +181,7 @@ function namedValues(variables: ConfigSources["environment"]): string[] {
   });
 }
 
-const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
+/** Names of keys, headers and variables whose values are secret. */
+export const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
 const SECRET_VARIABLE = /(^|_)(\w*KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(_\d+)?$/i;
 const NO_SECRET = /^(true|false|enabled|disabled|default|required|optional|[./~][\w./~-]*)$/i;

@@ -29,8 +29,8 @@ test.each([
 
 test("what is told of a transaction names it, and says how it is ended", () => {
   expect(checkDatabaseState(open(12_300))[1]).toMatchObject({
-    state: "note",
-    detail: expect.stringMatching(/4711.*psql, idle in transaction.*12\.3 s.*GET \/events/),
+    state: "warning",
+    message: expect.stringMatching(/4711.*psql, idle in transaction.*12\.3 s.*GET \/events/),
     remedy: expect.stringContaining("pg_terminate_backend(4711)"),
   });
 });

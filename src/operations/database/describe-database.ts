@@ -68,21 +68,21 @@ export function checkDatabaseState(state: DatabaseState): readonly Finding[] {
   const shown = toShownState(state);
   const { host, name, server_version: version, processes, oldest_transaction: oldest } = shown;
   const findings: Finding[] = [
-    { state: "ok", detail: `${host}/${name}, PostgreSQL ${version}, ${toProcesses(processes)}` },
+    { state: "ok", message: `${host}/${name}, PostgreSQL ${version}, ${toProcesses(processes)}` },
   ];
   if (shown.steps_unknown.length > 0) {
-    const detail = `a newer version has changed its tables: ${shown.steps_unknown.join(", ")}`;
-    findings.push({ state: "note", detail, remedy: "Bring this process to that version too." });
+    const message = `a newer version has changed its tables: ${shown.steps_unknown.join(", ")}`;
+    findings.push({ state: "warning", message, remedy: "Bring this process to that version too." });
   }
   if (isHeldUp(oldest)) {
-    const [detail, remedy] = tellOldest(oldest);
-    findings.push({ state: "note", detail, remedy });
+    const [message, remedy] = tellOldest(oldest);
+    findings.push({ state: "warning", message, remedy });
   }
   return findings;
 }
 
 interface Finding {
-  readonly state: "ok" | "note";
-  readonly detail: string;
+  readonly state: "ok" | "warning";
+  readonly message: string;
   readonly remedy?: string;
 }

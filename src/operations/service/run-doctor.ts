@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { createServer } from "node:net";
+import { z } from "zod";
 import { ALL_SETTINGS } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { describeGrant } from "../../core/trust/describe-grant.ts";
@@ -10,78 +11,96 @@ import { grantOfText } from "../../core/trust/parse-grant.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application } from "../application/application.ts";
 import { checkDatabaseState } from "../database/describe-database.ts";
+import type { Frozen } from "../schemas.ts";
 import { makeFolder } from "../templates/make-folder.ts";
 
-/** One thing that was looked at. Only `error` means that runs will not work. */
-export interface Check {
-  readonly name: string;
-  readonly state: "ok" | "note" | "error";
-  readonly detail: string;
+export const findingSchema = z
+  .object({
+    name: z.string().describe("What was looked at."),
+    state: z.enum(["ok", "warning", "failed"]).describe("Only `failed` means that runs will not work."),
+    message: z.string(),
+    remedy: z.string().nullable().describe("What to do; null where there is nothing."),
+  })
+  .meta({ id: "Finding" });
+
+export type Finding = Frozen<z.output<typeof findingSchema>>;
+
+interface Check extends Omit<Finding, "remedy"> {
   readonly remedy?: string;
 }
 
-/** Looks at everything that a run needs. */
-export async function runDoctor(app: Application): Promise<readonly Check[]> {
-  return [
-    checkNode(),
-    { name: "application", state: "ok", detail: app.appDir },
-    await attempt("data directory", () => checkDataDir(app)),
-    await attempt("owner", () => checkOwner(app)),
-    ...(await attemptAll("database", () => checkDatabase(app))),
-    await attempt("journal", () => checkJournal(app)),
-    ...(await attemptAll("storage", () => checkBucket(app))),
-    ...(await attemptAll("redis", () => checkRedis(app))),
-    checkConfiguration(app),
-    await attempt("sandbox", () => checkSandbox(app)),
-    await attempt("port", () => checkPort(app)),
-    await attempt("agents", () => checkAgents(app)),
-    checkModelKeys(app),
-    ...(await attemptAll("grants", () => checkGrants(app))),
-    ...checkAgentsFile(app),
-    ...(await checkToolServers(app)),
-    ...unusedSettings(app),
-  ];
+export interface DoctorOptions {
+  /** How long MCP servers may take to be connected. 0: what is known of them is told, and none is connected. */
+  readonly connectMs: number;
 }
+
+/** Looks at everything that a run needs. What does not answer in time is a finding too, so that nobody waits for ever. */
+export async function runDoctor(app: Application, { connectMs }: DoctorOptions): Promise<readonly Finding[]> {
+  const checks = await Promise.all([
+    [checkNode(), { name: "application", state: "ok", message: app.appDir } as const],
+    attempt("data directory", () => checkDataDir(app)),
+    attempt("owner", () => checkOwner(app)),
+    attemptAll("database", () => checkDatabase(app)),
+    attempt("journal", () => checkJournal(app)),
+    attemptAll("storage", () => checkBucket(app)),
+    attemptAll("redis", () => checkRedis(app)),
+    [checkConfiguration(app)],
+    attempt("sandbox", () => checkSandbox(app)),
+    attempt("port", () => checkPort(app)),
+    attempt("agents", () => checkAgents(app)),
+    [checkModelKeys(app)],
+    attemptAll("grants", () => checkGrants(app)),
+    checkAgentsFile(app),
+    attemptAll("MCP servers", () => checkToolServers(app, connectMs), connectMs + LONGEST_CHECK_MS),
+    unusedSettings(app),
+  ]);
+  return checks.flat().map(({ name, state, message, remedy }) => {
+    return { name, state, message: app.mask(message), remedy: remedy ?? null };
+  });
+}
+
+const LONGEST_CHECK_MS = 10_000;
 
 const OLDEST = [22, 13] as const;
 
 function checkNode(): Check {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
-  const detail = `${process.version} (${process.execPath})`;
-  if (isNew) return { name: "node", state: "ok", detail };
-  return { name: "node", state: "error", detail, remedy: `Install Node ${OLDEST.join(".")} or newer.` };
+  const message = `${process.version} (${process.execPath})`;
+  if (isNew) return { name: "node", state: "ok", message };
+  return { name: "node", state: "failed", message, remedy: `Install Node ${OLDEST.join(".")} or newer.` };
 }
 
 /** Tells the places that settings come from, not their values. */
 function checkConfiguration({ config }: Application): Check {
   const origins = new Set([...config.origins.values()].filter((origin) => origin !== "default"));
   const count = config.origins.size === 1 ? "1 setting" : `${config.origins.size} settings`;
-  const detail = origins.size === 0 ? "nothing is set" : `${count} from ${[...origins].join(", ")}`;
-  return { name: "configuration", state: "ok", detail };
+  const message = origins.size === 0 ? "nothing is set" : `${count} from ${[...origins].join(", ")}`;
+  return { name: "configuration", state: "ok", message };
 }
 
 async function checkSandbox(app: Application): Promise<Omit<Check, "name">> {
   const { sandbox: mode } = app.config.settings.code;
-  if (mode === "off") return { state: "note", detail: "switched off by `code.sandbox`: scripts may do what you may" };
-  const { ok, detail, remedy = "See docs/code-steps.md." } = await app.checkSandbox();
-  if (ok) return { state: "ok", detail };
+  if (mode === "off")
+    return { state: "warning", message: "switched off by `code.sandbox`: scripts may do what you may" };
+  const { ok, detail: message, remedy = "See docs/code-steps.md." } = await app.checkSandbox();
+  if (ok) return { state: "ok", message };
   if (mode === "auto") {
     const plain = "scripts run as plain processes, which may do what you may (`code.sandbox: auto`)";
-    return { state: "note", detail: `${detail}; ${plain}`, remedy };
+    return { state: "warning", message: `${message}; ${plain}`, remedy };
   }
   const accept = "Or set `code.sandbox: off`, and scripts may do what you may.";
-  return { state: "error", detail: `${detail}; steps that run code are refused`, remedy: `${remedy} ${accept}` };
+  return { state: "failed", message: `${message}; steps that run code are refused`, remedy: `${remedy} ${accept}` };
 }
 
 /** Whether `pawl serve` could listen where it is configured to. */
 async function checkPort(app: Application): Promise<Omit<Check, "name">> {
   const { host, port } = app.config.settings.server;
   const owner = await app.findOwner();
-  if (owner.state === "held" && owner.url !== undefined) return { state: "ok", detail: `pawl serves at ${owner.url}` };
+  if (owner.state === "held" && owner.url !== undefined) return { state: "ok", message: `pawl serves at ${owner.url}` };
   const problem = await tryToListen(host, port);
-  if (problem === undefined) return { state: "ok", detail: `${host}:${port} is free for \`pawl serve\`` };
-  return { state: "note", detail: `${host}:${port}: ${problem}`, remedy: "Use another one: pawl serve --port 0" };
+  if (problem === undefined) return { state: "ok", message: `${host}:${port} is free for \`pawl serve\`` };
+  return { state: "warning", message: `${host}:${port}: ${problem}`, remedy: "Use another one: pawl serve --port 0" };
 }
 
 /** Why not; undefined: it can. */
@@ -104,15 +123,15 @@ async function checkGrants(app: Application): Promise<readonly Check[]> {
   const limits = mayNot.length === 0 ? "may do everything that you may" : `may not ${mayNot.join(", ")}`;
   const first: Check = {
     name: "grants",
-    state: covers(SENT, keyless) ? "ok" : "note",
-    detail: `texts that come without a key ${limits}`,
+    state: covers(SENT, keyless) ? "ok" : "warning",
+    message: `texts that come without a key ${limits}`,
   };
   const usual = describeGrant(SENT).may;
   const keys = await (await app.service()).keys.list({});
   const more = keys.flatMap(({ name, grant = SENT, revokedAt }): Check[] => {
     if (revokedAt !== undefined || covers(SENT, grant)) return [];
     const beyond = describeGrant(grant).may.filter((line) => !usual.includes(line));
-    return [{ name: `key ${name}`, state: "note", detail: `texts that come with it may ${beyond.join(", ")}` }];
+    return [{ name: `key ${name}`, state: "warning", message: `texts that come with it may ${beyond.join(", ")}` }];
   });
   return [first, ...more];
 }
@@ -122,26 +141,36 @@ function checkModelKeys({ config }: Application): Check {
   const { anthropic_api_key, openai_api_key, google_api_key } = config.settings.agent;
   const keys = { Anthropic: anthropic_api_key, OpenAI: openai_api_key, Google: google_api_key };
   const there = Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
-  if (there.length > 0) return { name: "model keys", state: "ok", detail: `of ${there.join(", ")}` };
+  if (there.length > 0) return { name: "model keys", state: "ok", message: `of ${there.join(", ")}` };
   const remedy = "Models of a provider need one, e.g. ANTHROPIC_API_KEY.";
-  return { name: "model keys", state: "note", detail: "none is set", remedy };
+  return { name: "model keys", state: "warning", message: "none is set", remedy };
 }
 
-async function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<Check> {
-  return check().then(
-    (found) => ({ name, ...found }),
-    (error) => toFailedCheck(name, error),
-  );
+function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<readonly Check[]> {
+  return attemptAll(name, async () => [{ name, ...(await check()) }]);
 }
 
-function attemptAll(name: string, checks: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
-  return checks().catch((error) => [toFailedCheck(name, error)]);
+async function attemptAll(
+  name: string,
+  checks: () => Promise<readonly Check[]>,
+  longestMs = LONGEST_CHECK_MS,
+): Promise<readonly Check[]> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const late = () => reject(new Error(`it did not answer within ${longestMs / 1_000} s`));
+  const timer = setTimeout(late, longestMs);
+  try {
+    return await Promise.race([checks(), promise]);
+  } catch (error) {
+    return [toFailedCheck(name, error)];
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What cannot be looked at is a result of its own. */
 function toFailedCheck(name: string, error: unknown): Check {
-  const detail = error instanceof Error ? error.message : String(error);
-  return { name, state: "error", detail, ...(isPawlError(error) ? { remedy: error.remedy } : {}) };
+  const message = error instanceof Error ? error.message : String(error);
+  return { name, state: "failed", message, ...(isPawlError(error) ? { remedy: error.remedy } : {}) };
 }
 
 /** The rights of everybody but the owner of a file. */
@@ -151,19 +180,19 @@ async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name
   try {
     await makeFolder(dataDir, 0o700);
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    if (((await stat(dataDir)).mode & OTHERS) === 0) return { state: "ok", detail: dataDir };
-    const detail = `${dataDir} can be read by other users of this machine, and holds what runs were given`;
-    return { state: "note", detail, remedy: `chmod -R go= '${dataDir.replaceAll("'", "'\\''")}'` };
+    if (((await stat(dataDir)).mode & OTHERS) === 0) return { state: "ok", message: dataDir };
+    const message = `${dataDir} can be read by other users of this machine, and holds what runs were given`;
+    return { state: "warning", message, remedy: `chmod -R go= '${dataDir.replaceAll("'", "'\\''")}'` };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    return { state: "error", detail, remedy: "Make it writable, or name another folder with --data DIR." };
+    const message = error instanceof Error ? error.message : String(error);
+    return { state: "failed", message, remedy: "Make it writable, or name another folder with --data DIR." };
   }
 }
 
 async function checkOwner(app: Application): Promise<Omit<Check, "name">> {
   const owner = await app.findOwner();
-  if (owner.state === "free") return { state: "ok", detail: "nobody drives runs here right now" };
-  return { state: "ok", detail: `process ${owner.pid ?? "?"} on ${owner.host ?? "?"} drives the runs` };
+  if (owner.state === "free") return { state: "ok", message: "nobody drives runs here right now" };
+  return { state: "ok", message: `process ${owner.pid ?? "?"} on ${owner.host ?? "?"} drives the runs` };
 }
 
 async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
@@ -171,7 +200,7 @@ async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
   const open = await journal.listRuns({ status: ["queued", "running", "waiting", "awaiting_approval"], limit: 1_000 });
   const { data, database } = app.config.settings;
   const place = database.url === undefined ? `durability: ${data.durability}` : "in the database";
-  return { state: "ok", detail: `${open.length} unfinished runs, ${place}` };
+  return { state: "ok", message: `${open.length} unfinished runs, ${place}` };
 }
 
 async function checkDatabase(app: Application): Promise<readonly Check[]> {
@@ -183,71 +212,70 @@ async function checkBucket(app: Application): Promise<readonly Check[]> {
   const found = await app.checkBucket?.();
   if (found === undefined) return app.config.settings.database.url === undefined ? [] : [onThisMachine(app.dataDir)];
   const { place, trouble } = found;
-  if (trouble === undefined) return [{ name: "storage", state: "ok", detail: `${place} can be written` }];
-  return [{ name: "storage", state: "error", detail: trouble.message, remedy: trouble.remedy }];
+  if (trouble === undefined) return [{ name: "storage", state: "ok", message: `${place} can be written` }];
+  return [{ name: "storage", state: "failed", message: trouble.message, remedy: trouble.remedy }];
 }
 
 async function checkRedis(app: Application): Promise<readonly Check[]> {
   const { redis, database } = app.config.settings;
   if (redis.url === undefined) return [];
   if (database.url === undefined) {
-    const detail = "REDIS_URL is set and DATABASE_URL is not: one process has nobody to wake";
-    return [{ name: "redis", state: "note", detail, remedy: "Take REDIS_URL out, or set DATABASE_URL." }];
+    const message = "REDIS_URL is set and DATABASE_URL is not: one process has nobody to wake";
+    return [{ name: "redis", state: "warning", message, remedy: "Take REDIS_URL out, or set DATABASE_URL." }];
   }
   const trouble = (await app.checkRedis?.())?.trouble;
   if (trouble === undefined)
-    return [{ name: "redis", state: "ok", detail: "it wakes processes and carries what they tell" }];
-  const detail = `it does not answer: ${trouble}`;
+    return [{ name: "redis", state: "ok", message: "it wakes processes and carries what they tell" }];
+  const message = `it does not answer: ${trouble}`;
   const remedy =
     "Check REDIS_URL and the server. Runs go on meanwhile; processes hear of one another up to a second later.";
-  return [{ name: "redis", state: "error", detail, remedy }];
+  return [{ name: "redis", state: "failed", message, remedy }];
 }
 
 function onThisMachine(dataDir: string): Check {
   return {
     name: "storage",
-    state: "note",
-    detail: `large values and stored files lie in ${dataDir}, where processes of the database on other machines do not find them`,
+    state: "warning",
+    message: `large values and stored files lie in ${dataDir}, where processes of the database on other machines do not find them`,
     remedy: "Set STORAGE_BACKEND=s3 and STORAGE_BUCKET for all of them, before there is a second machine.",
   };
 }
 
 async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
   const { provider } = app.config.settings.agent;
-  if (provider !== undefined) return { state: "ok", detail: `${provider}, as configured by \`agent.provider\`` };
+  if (provider !== undefined) return { state: "ok", message: `${provider}, as configured by \`agent.provider\`` };
   const health = await app.checkAgentServer();
   if (health === undefined) {
     return {
-      state: "note",
-      detail: "no one is configured to answer agent steps",
+      state: "warning",
+      message: "no one is configured to answer agent steps",
       remedy: "Set SANDSTORM_URL, or run with `--agent simulated`.",
     };
   }
-  const detail = `sandstorm: ${health.detail}`;
+  const message = `sandstorm: ${health.detail}`;
   return health.ok
-    ? { state: "ok", detail }
-    : { state: "error", detail, remedy: "Check SANDSTORM_URL and the server." };
+    ? { state: "ok", message }
+    : { state: "failed", message, remedy: "Check SANDSTORM_URL and the server." };
 }
 
 function checkAgentsFile(app: Application): readonly Check[] {
   const missing = missingAgentsFile(app);
   if (missing === undefined) return [];
-  return [{ name: "agents file", state: "error", detail: missing.message, remedy: missing.remedy }];
+  return [{ name: "agents file", state: "failed", message: missing.message, remedy: missing.remedy }];
 }
 
-/** Long enough for a program that is first fetched. */
-const CONNECT_MS = 40_000;
-
-/** Connects each: a server that is only known has not been looked at. */
-async function checkToolServers(app: Application): Promise<readonly Check[]> {
+/** A server that is only known has not been looked at. */
+async function checkToolServers(app: Application, connectMs: number): Promise<readonly Check[]> {
   const toolbox = await app.toolbox();
-  if ((await toolbox.states()).length === 0) return [];
-  await toolbox.offer({}, AbortSignal.timeout(CONNECT_MS)).catch(() => undefined);
+  if (connectMs > 0 && (await toolbox.states()).length > 0)
+    await toolbox.offer({}, AbortSignal.timeout(connectMs)).catch(() => undefined);
   return (await toolbox.states()).map(({ server, origin, transport, state, tools = 0, lastFailure }) => {
     const name = `MCP server ${server}`;
-    if (state === "ready") return { name, state: "ok", detail: `${tools} tools over ${transport}` };
-    const detail = lastFailure ?? `it did not answer within ${CONNECT_MS / 1_000} s`;
-    return { name, state: "note", detail, remedy: `Correct it in ${origin}, or take it out.` };
+    if (state === "ready") return { name, state: "ok", message: `${tools} tools over ${transport}` };
+    if (connectMs === 0 && lastFailure === undefined)
+      return { name, state: "ok", message: "it is connected when it is needed" };
+    const message = lastFailure ?? `it did not answer within ${connectMs / 1_000} s`;
+    return { name, state: "warning", message, remedy: `Correct it in ${origin}, or take it out.` };
   });
 }
 
@@ -256,7 +284,7 @@ function unusedSettings({ config }: Application): readonly Check[] {
   return ALL_SETTINGS.flatMap(({ path, later }): Check[] => {
     const origin = config.origins.get(path);
     if (origin === undefined || later === undefined) return [];
-    const detail = `${path} (${origin}) is accepted and not used by this version. ${later}.`;
-    return [{ name: "configuration", state: "note", detail }];
+    const message = `${path} (${origin}) is accepted and not used by this version. ${later}.`;
+    return [{ name: "configuration", state: "warning", message }];
   });
 }

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { Config } from "../../config/load-config.ts";
-import { ALL_SETTINGS } from "../../config/settings.ts";
 import type { Json } from "../../core/json.ts";
+import { refuseTenant } from "../application/refuse-tenant.ts";
 import { byItsSurfaces, defineOperation } from "../operation.ts";
-import { typed } from "../schemas.ts";
+import { listOf } from "../schemas.ts";
 import { describeHealth, healthSchema } from "./check-health.ts";
-import { type Check, runDoctor } from "./run-doctor.ts";
+import { describeSettings, settingSchema } from "./describe-settings.ts";
+import { type Finding, findingSchema, runDoctor } from "./run-doctor.ts";
 
 export const getHealth = defineOperation({
   id: "getHealth",
@@ -34,36 +34,56 @@ export const readMetrics = defineOperation({
   handle: byItsSurfaces,
 });
 
-const OF_THIS_MACHINE = { no: "It is about files and processes of this machine." };
+const NO_MODEL = { no: "It is for whoever runs the server." };
+
+/** Long enough for a program that is first fetched. */
+const MAX_CONNECT_SECONDS = 40;
 
 export const checkInstallation = defineOperation({
   id: "checkInstallation",
   summary: "Check what runs need",
   scope: "admin",
   effect: "reads",
-  input: z.strictObject({}),
-  output: z.array(typed<Check>()),
-  http: OF_THIS_MACHINE,
+  input: z.strictObject({
+    connect_seconds: z.coerce
+      .number()
+      .min(0)
+      .max(MAX_CONNECT_SECONDS)
+      .default(0)
+      .describe(
+        "Connects the MCP servers, and waits so long for them. 0: tells what is known, and connects none. Nothing else is waited for longer than 10 s.",
+      ),
+  }),
+  output: listOf(findingSchema),
+  errors: ["FORBIDDEN"],
+  http: { method: "GET", path: "/doctor" },
   cli: [
     {
       verb: "doctor",
+      usual: { connect_seconds: MAX_CONNECT_SECONDS },
+      options: { connect_seconds: false },
       // Notes are no result.
-      show: (checks) => ({
-        data: checks
-          .filter(({ state }) => state !== "note")
+      show: ({ items }) => ({
+        data: items
+          .filter(({ state }) => state !== "warning")
           .flatMap(toLines)
           .join("\n"),
-        told: checks.filter(({ state }) => state === "note").flatMap(toLines),
+        told: items.filter(({ state }) => state === "warning").flatMap(toLines),
       }),
-      exitCodeOf: (checks) => (checks.some(({ state }) => state === "error") ? 1 : 0),
+      exitCodeOf: ({ items }) => (items.some(({ state }) => state === "failed") ? 1 : 0),
     },
   ],
-  mcp: OF_THIS_MACHINE,
-  handle: ({ app }) => runDoctor(app),
+  mcp: NO_MODEL,
+  async handle({ app }, { connect_seconds: seconds }) {
+    refuseTenant(app, "What is found is about the whole server");
+    return { items: await runDoctor(app, { connectMs: seconds * 1_000 }), next_cursor: null };
+  },
 });
 
-function toLines({ name, state, detail, remedy }: Check): readonly string[] {
-  return [`${state.padEnd(5)} ${name}: ${detail}`, ...(remedy === undefined ? [] : [`      ${remedy}`])];
+const SHOWN_STATES = { ok: "ok", warning: "note", failed: "error" } as const;
+
+function toLines({ name, state, message, remedy }: Finding): readonly string[] {
+  return [`${SHOWN_STATES[state].padEnd(5)} ${name}: ${message}`, ...(remedy === null ? [] : [`      ${remedy}`])];
 }
 
 export const showSettings = defineOperation({
@@ -71,43 +91,35 @@ export const showSettings = defineOperation({
   summary: "Show every setting",
   scope: "admin",
   effect: "reads",
-  input: z.strictObject({ origin: z.boolean().default(false).describe("And where it comes from.") }),
-  output: z.array(typed<ShownSetting>()),
-  http: OF_THIS_MACHINE,
+  input: z.strictObject({
+    origin: z
+      .boolean()
+      .default(false)
+      .describe("And where it comes from. Programs are always told, and a terminal where this is set."),
+  }),
+  output: listOf(settingSchema),
+  errors: ["FORBIDDEN"],
+  http: { method: "GET", path: "/settings" },
   cli: [
     {
       verb: "config",
-      show: (settings, { origin: isAsked }) => ({
-        data: settings
+      show: ({ items }, { origin: isAsked }) => ({
+        data: items
           .map(({ setting, value, origin }) => {
-            const shown = `${setting.padEnd(30)} ${value === null ? "(not set)" : String(value)}`;
+            const shown = `${setting.padEnd(30)} ${value === null ? "(not set)" : toShown(value)}`;
             return isAsked === true ? `${shown.padEnd(55)} ${origin}` : shown;
           })
           .join("\n"),
       }),
     },
   ],
-  mcp: OF_THIS_MACHINE,
-  handle: async ({ app }) => showConfig(app.config, app.mask),
+  mcp: NO_MODEL,
+  async handle({ app }) {
+    refuseTenant(app, "The settings are those of the whole server");
+    return { items: describeSettings(app.config, app.mask), next_cursor: null };
+  },
 });
 
-interface ShownSetting {
-  readonly setting: string;
-  /** Masked where it is a secret; null where it is not set. */
-  readonly value: Json;
-  readonly origin: string;
-}
-
-/** Every setting with its value and where that comes from. */
-/** An address may hold a password. */
-function showConfig({ settings, origins }: Config, mask: (text: string) => string): readonly ShownSetting[] {
-  const values = settings as unknown as Readonly<Record<string, Readonly<Record<string, Json | undefined>>>>;
-  return ALL_SETTINGS.map(({ section, key, path, is }) => {
-    const value = values[section]?.[key] ?? null;
-    return {
-      setting: path,
-      value: is === "secret" && value !== null ? "********" : typeof value === "string" ? mask(value) : value,
-      origin: origins.get(path) ?? "default",
-    };
-  });
+function toShown(value: Json): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -126,6 +126,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "storage ls": none,
   "storage get": () => ["notes/a.txt"],
   "storage rm": () => ["notes/a.txt"],
+  doctor: none,
+  config: none,
   "keys ls": none,
   "keys create": () => ["other", "--scopes", "read"],
   "keys show": async (world) => [await world.fieldOf("key_id", "keys", "create", "shown", "--scopes", "read")],
