@@ -39,6 +39,8 @@ export interface Journal {
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
   /** The number of all runs selected, regardless of pages. */
   countRuns(filter: RunSelection): Promise<number>;
+  /** The same by status. A status that no run has may be left out. */
+  countRunsByStatus(filter: Omit<RunSelection, "status">): Promise<ReadonlyMap<RunStatus, number>>;
   /** The number of open questions to people in all runs. */
   countApprovals(): Promise<number>;
   /**
@@ -207,6 +209,9 @@ export const RUN_STATUSES = [
 
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** Those of runs that have not ended. */
+export const UNFINISHED_STATUSES: readonly RunStatus[] = ["queued", "running", "waiting", "awaiting_approval"];
+
 export interface RunRecord extends NewRun {
   readonly no: RunNo;
   readonly status: RunStatus;
@@ -235,10 +240,17 @@ export function holdsSteps({ completedAt, error }: RunRecord): boolean {
   return completedAt === undefined && error !== undefined;
 }
 
+/** It should go on now: a process should drive it. */
+export function wantsDriver(run: RunRecord, now: number): boolean {
+  if (run.completedAt !== undefined || holdsSteps(run)) return false;
+  return run.status === "queued" || run.status === "running" || (run.wakeAt !== undefined && run.wakeAt <= now);
+}
+
 /** Selects runs. */
 export interface RunSelection {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;
+  readonly dialect?: string;
   readonly createdFrom?: number;
   readonly createdBefore?: number;
   readonly tenantId?: string;
@@ -246,6 +258,10 @@ export interface RunSelection {
   readonly parentRunId?: string;
   /** True: only runs that wait for a person somewhere. */
   readonly hasApprovals?: boolean;
+  /** True: only unfinished runs with steps that are held (`holdsSteps`). */
+  readonly holdsSteps?: boolean;
+  /** Only runs that a process should drive at that time (`wantsDriver`). */
+  readonly dueAt?: number;
   /** A text in the workflow's name, the id or the error. Case of ASCII letters does not count. */
   readonly text?: string;
 }

@@ -220,6 +220,7 @@ async function snapshot(journal: Journal): Promise<unknown> {
     newest: (await journal.findCommit()) === undefined,
     approvals: [await journal.countApprovals(), await journal.listRuns({ hasApprovals: true, limit: 3 })],
     counted: await Promise.all([{}, { status: STATUSES.slice(0, 2) }].map((each) => journal.countRuns(each))),
+    byStatus: [...(await journal.countRunsByStatus({}))].sort(),
     nextWakeAt: await journal.release(runs).then(() => journal.nextWakeAt()),
     pins: [await journal.readPinned("x"), await journal.readPinned("y")],
     outbox: [await journal.readOutbox({ limit: 50 }), await journal.readOutbox({ limit: 2, kind: "storage" })].map(

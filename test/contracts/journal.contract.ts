@@ -603,6 +603,37 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
       expect(await journal.countRuns({})).toBe(12);
       expect(await journal.countRuns({ status: ["failed"] })).toBe(failed.length);
       expect(await journal.countRuns({ createdBefore: 98, status: ["failed", "queued"] })).toBe(early.length);
+      expect(await journal.countRunsByStatus({})).toEqual(
+        new Map([
+          ["failed", failed.length],
+          ["queued", 12 - failed.length],
+        ]),
+      );
+      expect(await journal.countRunsByStatus({ createdFrom: 200 })).toEqual(new Map());
+    });
+
+    test("runs are selected by dialect, by steps that are held, and by what should go on", async () => {
+      const journal = await openInNewFolder();
+      const error = { code: "POISON", message: "It rests." };
+      await createRun(journal, "a", { more: { dialect: "terminal" } });
+      await createRun(journal, "b", { patch: { status: "waiting", parked: true, error } });
+      await createRun(journal, "c", { patch: { status: "waiting", parked: true, wakeAt: 50 } });
+      await createRun(journal, "d", { patch: { status: "failed", error, completedAt: 9 } });
+      const found = async (selection: Parameters<Journal["countRuns"]>[0]) => [
+        (await journal.listRuns({ ...selection, limit: 9 })).map(({ id }) => id).join(""),
+        await journal.countRuns(selection),
+      ];
+
+      expect(await found({ dialect: "terminal" })).toEqual(["a", 1]);
+      expect(await found({ holdsSteps: true })).toEqual(["b", 1]);
+      expect(await found({ dueAt: 49 })).toEqual(["a", 1]);
+      expect(await found({ dueAt: 50 })).toEqual(["ca", 2]);
+      expect(await journal.countRunsByStatus({ dueAt: 50 })).toEqual(
+        new Map([
+          ["queued", 1],
+          ["waiting", 1],
+        ]),
+      );
     });
 
     test("runs are counted by what a selection names, and found by a text", async () => {

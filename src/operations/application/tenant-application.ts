@@ -40,6 +40,7 @@ function ownRuns(journal: Journal, tenantId: string): Journal {
     },
     readRun: async (run) => own(await journal.readRun(run)),
     listRuns: (filter) => journal.listRuns({ ...filter, tenantId }),
+    countRunsByStatus: (selection) => journal.countRunsByStatus({ ...selection, tenantId }),
     countRuns: (selection) => journal.countRuns({ ...selection, tenantId }),
   });
 }

@@ -9,6 +9,7 @@ import {
   type RunRecord,
   type RunSelection,
   type RunStatus,
+  UNFINISHED_STATUSES,
 } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
@@ -20,6 +21,14 @@ export interface RunsWanted {
   /** `retrying` as well: those that run, and have a step that failed and waits for its next try. */
   readonly status?: readonly string[];
   readonly workflow?: string;
+  readonly dialect?: string;
+  readonly tenantId?: string;
+  /** True: only those with steps that are held. */
+  readonly holdsSteps?: boolean;
+  /** True: only those that wait for a person somewhere. */
+  readonly hasApprovals?: boolean;
+  /** True: only those that should go on, and no process drives them. */
+  readonly isNotDriven?: boolean;
   /** Milliseconds since the epoch. */
   readonly createdFrom?: number;
   readonly createdBefore?: number;
@@ -47,8 +56,9 @@ const RETRYING = "retrying";
  * Newest first. The cursor names the first run of the next page, not the last of this one: who deletes what a page has shown
  * still finds the next. Throws `REQUEST_INVALID` for one that names no run.
  */
-export async function listRuns(app: Application, { limit, cursor, offset, ...wanted }: ListRequest): Promise<RunList> {
+export async function listRuns(app: Application, { limit, cursor, offset, ...asked }: ListRequest): Promise<RunList> {
   const { journal } = await app.records();
+  const wanted = await selectStanding(app, asked);
   const first = cursor === undefined ? undefined : await findFirst(journal, cursor);
   const found = await findPage(journal, wanted, {
     limit: limit + 1,
@@ -70,8 +80,9 @@ async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {
   });
 }
 
-export async function countRuns(app: Application, wanted: RunsWanted): Promise<number> {
+export async function countRuns(app: Application, asked: RunsWanted): Promise<number> {
   const { journal } = await app.records();
+  const wanted = await selectStanding(app, asked);
   if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
   const selection = toRetryingSelection(wanted);
   let count = await journal.countRuns(selection);
@@ -79,9 +90,24 @@ export async function countRuns(app: Application, wanted: RunsWanted): Promise<n
   return count;
 }
 
+type Selected = Omit<RunsWanted, "isNotDriven"> & Pick<RunSelection, "dueAt">;
+
+const UNFINISHED: ReadonlySet<string> = new Set([...UNFINISHED_STATUSES, RETRYING]);
+
+/** What only unfinished runs can be is looked for among these, which the index of statuses finds. */
+export async function selectStanding(
+  app: Pick<Application, "isDriven" | "clock">,
+  { isNotDriven, ...wanted }: RunsWanted,
+): Promise<Selected> {
+  if (isNotDriven !== true && wanted.holdsSteps !== true) return wanted;
+  if (isNotDriven === true && (await app.isDriven())) return { ...wanted, status: [] };
+  const status = wanted.status?.filter((each) => UNFINISHED.has(each)) ?? UNFINISHED_STATUSES;
+  return { ...wanted, status, ...(isNotDriven === true ? { dueAt: app.clock.now() } : {}) };
+}
+
 async function findPage(
   journal: Journal,
-  wanted: RunsWanted,
+  wanted: Selected,
   page: Pick<RunFilter, "limit" | "beforeRun" | "offset">,
 ): Promise<readonly RunRecord[]> {
   if (!asksForRetrying(wanted)) return journal.listRuns({ ...toSelection(wanted), ...page });
@@ -101,18 +127,18 @@ async function findPage(
   return [...others, ...later].sort((a, b) => b.no - a.no).slice(skipped, skipped + limit);
 }
 
-function asksForRetrying({ status = [] }: RunsWanted): boolean {
+function asksForRetrying({ status = [] }: Selected): boolean {
   return status.includes(RETRYING);
 }
 
 /** Runs with one of these statuses, beside those that retry. */
 type RetryingSelection = RunSelection & { readonly status: readonly RunStatus[] };
 
-function toRetryingSelection({ status = [], ...rest }: RunsWanted): RetryingSelection {
+function toRetryingSelection({ status = [], ...rest }: Selected): RetryingSelection {
   return { ...rest, status: status.filter((each) => each !== RETRYING).map(toStatus) };
 }
 
-function toSelection({ status, ...rest }: RunsWanted): RunSelection {
+function toSelection({ status, ...rest }: Selected): RunSelection {
   return { ...rest, ...(status === undefined ? {} : { status: status.map(toStatus) }) };
 }
 
@@ -153,7 +179,11 @@ async function* listRetrying(
   }
 }
 
-async function isRetrying(journal: Journal, record: RunRecord, graphs: Map<string, IndexedGraph>): Promise<boolean> {
+export async function isRetrying(
+  journal: Journal,
+  record: RunRecord,
+  graphs: Map<string, IndexedGraph>,
+): Promise<boolean> {
   const { state } = await rebuildRun(journal, record, graphs);
   for (const { phase } of state.active.values()) if (phase === "backoff") return true;
   return false;

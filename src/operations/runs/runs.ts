@@ -6,6 +6,7 @@ import { defineOperation } from "../operation.ts";
 import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
 import { listArtifacts } from "../storage/list-artifacts.ts";
 import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
+import { countByStatus, runCountsSchema } from "./count-by-status.ts";
 import { describeRun, SHORTENED as note, shortenRun } from "./describe/describe-run.ts";
 import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
 import { describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
@@ -25,16 +26,32 @@ const status = z
     "Only runs with one of these; separated by commas, or given more than once. `retrying`: running, with a step that failed and will be tried again.",
   );
 
-const wantedRuns = {
-  status: status.optional(),
+const selectedRuns = {
   workflow: z.string().min(1).optional().describe("Only runs of this workflow."),
   since: givenTimeSchema.optional().describe("Created then or later."),
   until: givenTimeSchema.optional().describe("Created before."),
   q: z.string().min(1).max(200).optional().describe("Stands in the workflow's name, the id or the error."),
+  dialect: z.string().min(1).max(40).optional().describe("Only runs of this dialect."),
+  tenant: z.string().min(1).max(200).optional().describe("Only runs of this tenant."),
+  held: z.boolean().optional().describe("True: only runs with steps that are held until a person resumes the run."),
+  asking: z.boolean().optional().describe("True: only runs that wait for a person somewhere, whatever else they do."),
+  not_driven: z.boolean().optional().describe("True: only runs that should go on, and no process drives them."),
 };
 
-function toWanted({ status, workflow, since, until, q }: z.output<z.ZodObject<typeof wantedRuns>>): RunsWanted {
-  return { status, workflow, createdFrom: since, createdBefore: until, text: q };
+type SelectedRuns = z.output<z.ZodObject<typeof selectedRuns>>;
+
+function toWanted({ workflow, since, until, q, dialect, tenant, held, asking, not_driven }: SelectedRuns): RunsWanted {
+  return {
+    workflow,
+    createdFrom: since,
+    createdBefore: until,
+    text: q,
+    dialect,
+    tenantId: tenant,
+    holdsSteps: held,
+    hasApprovals: asking,
+    isNotDriven: not_driven,
+  };
 }
 
 export const listRuns = defineOperation({
@@ -42,7 +59,7 @@ export const listRuns = defineOperation({
   summary: "List runs, newest first",
   scope: "read",
   effect: "reads",
-  input: z.strictObject({ ...pageQuery, ...offsetQuery, ...wantedRuns }),
+  input: z.strictObject({ ...pageQuery, ...offsetQuery, status: status.optional(), ...selectedRuns }),
   output: listOf(runSummarySchema),
   http: { method: "GET", path: "/runs" },
   cli: [
@@ -55,6 +72,11 @@ export const listRuns = defineOperation({
         until: "--until <time>",
         q: "--q <text>",
         cursor: "--cursor <id>",
+        dialect: "--dialect <name>",
+        tenant: false,
+        held: "--held",
+        asking: "--asking",
+        not_driven: "--not-driven",
       },
       usual: { limit: 20 },
       table: {
@@ -82,8 +104,22 @@ export const listRuns = defineOperation({
     limit: { usual: 20, most: 100 },
   },
   word: (run) => ({ text: run.run_id, meaning: `${run.workflow_name}, ${run.status}` }),
-  handle: ({ app }, { limit, cursor, offset, ...wanted }) => list(app, { ...toWanted(wanted), limit, cursor, offset }),
-  count: ({ app }, wanted) => countRuns(app, toWanted(wanted)),
+  handle: ({ app }, { limit, cursor, offset, status, ...wanted }) =>
+    list(app, { ...toWanted(wanted), status, limit, cursor, offset }),
+  count: ({ app }, { status, ...wanted }) => countRuns(app, { ...toWanted(wanted), status }),
+});
+
+export const countRunsByStatus = defineOperation({
+  id: "countRunsByStatus",
+  summary: "Count runs by status",
+  scope: "read",
+  effect: "reads",
+  input: z.strictObject(selectedRuns),
+  output: runCountsSchema,
+  http: { method: "GET", path: "/runs/counts" },
+  cli: { no: "`runs ls` takes a status." },
+  mcp: { no: "`list_runs` takes a status." },
+  handle: ({ app }, wanted) => countByStatus(app, toWanted(wanted)),
 });
 
 /** A line for each run that only a person lets go on again, and what lets those go on that no process drives. */

@@ -1,13 +1,11 @@
-import type { RunStatus } from "../../ports/journal.ts";
+import { UNFINISHED_STATUSES } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
-
-const UNFINISHED: readonly RunStatus[] = ["queued", "running", "waiting", "awaiting_approval"];
 
 /** Runs that have not ended, by status. */
 export async function countUnfinishedRuns(app: Application): Promise<ReadonlyMap<string, number>> {
   const { journal } = await app.records();
   const counts = new Map<string, number>();
-  for (const status of UNFINISHED) counts.set(status, await journal.countRuns({ status: [status] }));
+  for (const status of UNFINISHED_STATUSES) counts.set(status, await journal.countRuns({ status: [status] }));
   return counts;
 }
 

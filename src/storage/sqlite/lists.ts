@@ -1,12 +1,14 @@
-import type { Journal, RunFilter, RunSelection } from "../../ports/journal.ts";
+import type { Journal, RunFilter, RunSelection, RunStatus } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import {
+  countByStatusQuery,
   countRunsQuery,
   createdWithinQuery,
   listRunsQuery,
   listViolationsQuery,
   orderOf,
   type Slice,
+  type StatusCount,
   toViolation,
   type ViolationRow,
 } from "../sql/list-queries.ts";
@@ -14,7 +16,7 @@ import { type RunRow, toRunRecord } from "../sql/run-row.ts";
 import type { Statements } from "./statement.ts";
 
 /** Those for which any number of rows may have to be looked at. */
-export type Lists = Pick<Journal, "listRuns" | "countRuns" | "listViolations">;
+export type Lists = Pick<Journal, "listRuns" | "countRuns" | "countRunsByStatus" | "listViolations">;
 
 /** So many rows are looked at in a few milliseconds, whatever is asked of them; the slices of a million cost nothing. */
 const ROWS = 4_000;
@@ -46,6 +48,16 @@ export function createLists(statements: Statements): Lists {
       let count = 0;
       for await (const slice of slicesWithRuns(selection)) count += countWithin(selection, slice);
       return count;
+    },
+
+    async countRunsByStatus(selection) {
+      const counts = new Map<RunStatus, number>();
+      for await (const slice of slicesWithRuns(selection)) {
+        const { text, parameters } = countByStatusQuery(selection, slice);
+        for (const { status, count } of query<StatusCount>(text).all(...parameters))
+          counts.set(status, (counts.get(status) ?? 0) + count);
+      }
+      return counts;
     },
 
     async listViolations(filter) {

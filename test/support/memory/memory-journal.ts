@@ -1,20 +1,23 @@
-import type {
-  Append,
-  AppendResult,
-  EventRow,
-  Journal,
-  LogPage,
-  LogPosition,
-  LogQuery,
-  NewEvent,
-  OutboxQuery,
-  OutboxRecord,
-  RunFilter,
-  RunNo,
-  RunRecord,
-  RunSelection,
-  ViolationFilter,
-  ViolationRecord,
+import {
+  type Append,
+  type AppendResult,
+  type EventRow,
+  holdsSteps,
+  type Journal,
+  type LogPage,
+  type LogPosition,
+  type LogQuery,
+  type NewEvent,
+  type OutboxQuery,
+  type OutboxRecord,
+  type RunFilter,
+  type RunNo,
+  type RunRecord,
+  type RunSelection,
+  type RunStatus,
+  type ViolationFilter,
+  type ViolationRecord,
+  wantsDriver,
 } from "../../../src/ports/journal.ts";
 import { findRefusal, hasEnded, headAfter, taken, timeOf } from "../../../src/storage/append-rule.ts";
 import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../../../src/storage/commit-log.ts";
@@ -166,15 +169,24 @@ export class MemoryJournal implements Journal {
     return this.#select(selection).length;
   }
 
+  async countRunsByStatus(selection: Omit<RunSelection, "status">): Promise<ReadonlyMap<RunStatus, number>> {
+    const selected = this.#select(selection).map(({ status }) => status);
+    return new Map(selected.map((status) => [status, selected.filter((each) => each === status).length]));
+  }
+
   async countApprovals(): Promise<number> {
     return [...this.#runs.values()].reduce((sum, { openApprovals }) => sum + openApprovals, 0);
   }
 
   #select(selection: RunSelection): RunRecord[] {
     const { status, workflow, tenantId, parentRunId, createdFrom, createdBefore, hasApprovals, text } = selection;
+    const { dialect, holdsSteps: isHeld, dueAt } = selection;
     return [...this.#runs.values()]
       .filter((run) => status === undefined || status.includes(run.status))
       .filter((run) => workflow === undefined || run.workflow === workflow)
+      .filter((run) => dialect === undefined || run.dialect === dialect)
+      .filter((run) => isHeld !== true || holdsSteps(run))
+      .filter((run) => dueAt === undefined || wantsDriver(run, dueAt))
       .filter((run) => tenantId === undefined || run.tenantId === tenantId)
       .filter((run) => parentRunId === undefined || run.parentRunId === parentRunId)
       .filter((run) => createdFrom === undefined || run.createdAt >= createdFrom)

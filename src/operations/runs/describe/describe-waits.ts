@@ -1,5 +1,5 @@
 import { toIsoTime } from "../../../core/iso-time.ts";
-import { holdsSteps, type RunRecord } from "../../../ports/journal.ts";
+import { type RunRecord, wantsDriver } from "../../../ports/journal.ts";
 import type { Application } from "../../application/application.ts";
 import type { RunDescription } from "../run-schemas.ts";
 
@@ -15,11 +15,6 @@ export async function findUndriven(
 }
 
 export const UNDRIVEN = { not_driven: true } as const;
-
-function wantsDriver(run: RunRecord, now: number): boolean {
-  if (run.completedAt !== undefined || holdsSteps(run)) return false;
-  return run.status === "queued" || run.status === "running" || (run.wakeAt !== undefined && run.wakeAt <= now);
-}
 
 /** What calls of a run wait for at this moment: the process that drives it knows. */
 export async function describeWaits(

@@ -3,9 +3,11 @@ import { decodeEvent, type StoredEvent } from "../../../core/history/event-codec
 import type { EventRow, Journal, OutboxRecord, RunNo } from "../../../ports/journal.ts";
 import * as sql from "../../sql/journal-statements.ts";
 import {
+  countByStatusQuery,
   countRunsQuery,
   listRunsQuery,
   listViolationsQuery,
+  type StatusCount,
   toViolation,
   type ViolationRow,
 } from "../../sql/list-queries.ts";
@@ -80,6 +82,12 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
     async countRuns(selection) {
       const { text, parameters } = countRunsQuery(selection, WHOLE);
       return (await database.get<{ readonly total: number }>(text, ...parameters))?.total ?? 0;
+    },
+
+    async countRunsByStatus(selection) {
+      const { text, parameters } = countByStatusQuery(selection, WHOLE);
+      const rows = await database.all<StatusCount>(text, ...parameters);
+      return new Map(rows.map(({ status, count }) => [status, count]));
     },
 
     async countApprovals() {
