@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { parseExact } from "../core/exact-json.ts";
 import type { Json } from "../core/json.ts";
@@ -18,16 +17,31 @@ interface RecordedEvent {
   readonly event: { readonly type: string; readonly at: number };
 }
 
-export interface FollowOptions {
+/** What `GET /events` tells of all runs: names as webhooks have them, such as `run.finished`. */
+export interface FeedEvent {
+  readonly event: string;
+  readonly id: string;
+  /** With more fields, by its name. */
+  readonly data: { readonly run_id: string; readonly workflow_name: string; readonly at: string };
+}
+
+export interface FollowFeedOptions {
+  /** The id of the last event that was seen. Absent: from now on. */
+  readonly after?: string;
+  /** Is told once for every connection that is lost, before another is made. */
+  lost?(error: ApiError): void;
+  /** Is told of every connection that is made. */
+  connected?(): void;
+  readonly signal?: AbortSignal;
+}
+
+export interface FollowOptions extends FollowFeedOptions {
   /** The id of the last event that was seen. Absent: from the beginning. */
   readonly after?: string;
   /** Also what steps tell while they work. */
   readonly progress?: boolean;
   /** Also the events of the journal. */
   readonly events?: boolean;
-  /** Is told once for every connection that is lost, before another is made. */
-  lost?(error: ApiError): void;
-  readonly signal?: AbortSignal;
 }
 
 interface Connection {
@@ -45,11 +59,27 @@ const MAX_FAILURES = 12;
  * from the last event. Throws `ApiError`, also when a server stays away for about a minute.
  */
 export async function* followRun(
-  { url, headers, fetch }: Connection,
+  server: Connection,
   runId: string,
-  { after, progress = false, events = false, signal, lost }: FollowOptions,
+  { progress = false, events = false, ...options }: FollowOptions,
 ): AsyncGenerator<RunStreamEvent> {
-  const address = `${url}/runs/${encodeURIComponent(runId)}/stream?progress=${progress}&events=${events}`;
+  const path = `/runs/${encodeURIComponent(runId)}/stream?progress=${progress}&events=${events}`;
+  for await (const event of follow<RunStreamEvent>(server, path, options)) {
+    yield event;
+    if (event.event === "end") return;
+  }
+}
+
+/** What happens in all runs that the key may see, as `followRun` does it: without an end. */
+export function followFeed(server: Connection, options: FollowFeedOptions): AsyncGenerator<FeedEvent> {
+  return follow<FeedEvent>(server, "/events", options);
+}
+
+async function* follow<Followed extends object>(
+  { url, headers, fetch }: Connection,
+  path: string,
+  { after, signal, lost, connected }: FollowFeedOptions,
+): AsyncGenerator<Followed> {
   let last = after;
   for (let failures = 0; ; failures += 1) {
     try {
@@ -59,11 +89,14 @@ export async function* followRun(
         headers: { ...headers, accept: "text/event-stream", ...since },
         ...(signal ? { signal } : {}),
       };
-      for await (const event of readEvents(url, await fetch(address, asked))) {
+      const answer = await fetch(url + path, asked);
+      // The run has ended, and everything was told.
+      if (answer.status === 204) return;
+      if (answer.ok) connected?.();
+      for await (const event of readEvents<Followed>(url, answer)) {
         failures = 0;
-        if ("id" in event) last = event.id;
+        if ("id" in event && typeof event.id === "string") last = event.id;
         yield event;
-        if (event.event === "end") return;
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -72,8 +105,24 @@ export async function* followRun(
       if (failures >= MAX_FAILURES) throw failure;
       if (failures === 0) lost?.(failure);
     }
-    await setTimeout(Math.min(FIRST_DELAY_MS * 2 ** failures, LAST_DELAY_MS), undefined, signal ? { signal } : {});
+    await pause(Math.min(FIRST_DELAY_MS * 2 ** failures, LAST_DELAY_MS), signal);
   }
+}
+
+/** Throws the reason of the signal. It needs no Node, as browsers follow runs too. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
 }
 
 /** A server that is busy, stops or starts again. */
@@ -81,18 +130,25 @@ function isPassing({ status = 0 }: ApiError): boolean {
   return status === 429 || status >= 500;
 }
 
-async function* readEvents(url: string, response: Response): AsyncGenerator<RunStreamEvent> {
+async function* readEvents<Followed>(url: string, response: Response): AsyncGenerator<Followed> {
   if (response.status >= 300 && response.status < 400)
     throw notPawl(url, response.status, response.headers.get("location"));
   if (!response.ok) throw explainRefusal(url, response.status, await readJson(response));
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
   if (!isStream || response.body === null) throw notPawl(url, response.status);
   const events = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  for await (const { event = "message", data, id } of events) {
-    // A server that stops says so without an id: the next connection finds out.
-    if (event === "error" && id === undefined) continue;
-    // The names and shapes are those of the server's own document.
-    yield { event, data: parseExact(data), id } as unknown as RunStreamEvent;
+  const reader = events.getReader();
+  try {
+    // Not every browser iterates over a stream.
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      const { event = "message", data, id } = read.value;
+      // A server that stops says so without an id: the next connection finds out.
+      if (event === "error" && id === undefined) continue;
+      // The names and shapes are those of the server's own document.
+      yield { event, data: parseExact(data), id } as unknown as Followed;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
   }
 }
 

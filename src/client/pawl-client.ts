@@ -1,13 +1,30 @@
 import type { z } from "zod";
-import { writeExact } from "../core/exact-json.ts";
+import { parseExact, writeExact } from "../core/exact-json.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { HttpPlace } from "../operations/operation.ts";
 import type { AnyOperation } from "../operations/operations.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
-import { type FollowOptions, followRun, type RunStreamEvent, readJson } from "./follow-run.ts";
+import {
+  type FeedEvent,
+  type FollowFeedOptions,
+  type FollowOptions,
+  followFeed,
+  followRun,
+  type RunStreamEvent,
+  readJson,
+} from "./follow-run.ts";
 
-export { ApiError, type FollowOptions, type RunStreamEvent };
+/** `parseExact` and `writeExact`: JSON as answers have it, in which a whole number beyond 2^53 is a bigint. */
+export {
+  ApiError,
+  type FeedEvent,
+  type FollowFeedOptions,
+  type FollowOptions,
+  parseExact,
+  type RunStreamEvent,
+  writeExact,
+};
 
 export interface PawlClientOptions {
   /** Where `pawl serve` listens, for example `http://127.0.0.1:8080`. */
@@ -21,6 +38,8 @@ export interface PawlClient {
   readonly url: string;
   /** Follows a run to its end, through lost connections. Throws `ApiError`. */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunStreamEvent>;
+  /** Follows all runs, without an end, through lost connections. Throws `ApiError`. */
+  followFeed(options?: FollowFeedOptions): AsyncGenerator<FeedEvent>;
   /** Calls a route, such as `GET /runs/{id}`, with the fields of its input, wherever they are sent. Throws `ApiError`. */
   call<At extends Route>(route: At, ...input: InputOf<At>): Promise<OutputOf<At>>;
   /** The same for a route that is known only while the program runs. */
@@ -63,6 +82,7 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
       (await sendTo({ url, headers, fetch }, route, (given as readonly [Fields?])[0] ?? {})) as OutputOf<At>,
     send: (route, input) => sendTo({ url, headers, fetch }, route, input),
     followRun: (runId, options = {}) => followRun({ url, headers, fetch }, runId, options),
+    followFeed: (options = {}) => followFeed({ url, headers, fetch }, options),
     async request(path, init = {}) {
       const sent = new Headers(init.headers);
       for (const [name, value] of Object.entries(headers)) sent.set(name, value);

@@ -12,6 +12,7 @@ import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, show
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
+import { mountWebUi } from "./routes/web-ui.ts";
 import { describeService } from "./service/describe-service.ts";
 import { ENDPOINTS } from "./service/endpoints.ts";
 import { mountEndpoints } from "./service/mount-endpoints.ts";
@@ -77,6 +78,7 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
   on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
   for (const pattern of mountEndpoints(http, parts, ENDPOINTS)) shapes.set(pattern, "envelope");
   for (const pattern of mountMore?.(http) ?? []) shapes.set(pattern, "envelope");
+  mountWebUi(http, parts);
   http.all("*", (c) => answerApplication(parts, c));
   return http;
 }

@@ -1,0 +1,109 @@
+import { useCallback, useMemo, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { useInAddress } from "../../data/use-address.ts";
+import { Button } from "../../parts/button.tsx";
+import { useKeys } from "../../parts/keys.ts";
+import { Empty, Loading } from "../../parts/loading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Rows } from "../../parts/rows.tsx";
+import { StartRun } from "../../parts/start-run.tsx";
+import { ViewBar } from "../../parts/view-bar.tsx";
+import { BulkActions } from "./bulk-actions.tsx";
+import { FirstPage } from "./first-page.tsx";
+import { RunFilters } from "./run-filters.tsx";
+import { RunRow } from "./run-row.tsx";
+import { type RunFilter, useRuns } from "./use-runs.ts";
+
+/** All runs, newest first, with what is filtered in the address. */
+export function RunsView() {
+  const { filter, isFiltered } = useRunFilter();
+  const { runs, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useRuns(filter);
+  const [, go] = useLocation();
+  const [at, setAt] = useState(-1);
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const [isStarting, setStarting] = useState(false);
+  const search = useRef<HTMLDivElement>(null);
+  const current = runs[at];
+  const mark = useCallback(
+    (id: string) =>
+      setMarked((before) =>
+        before.has(id) ? new Set([...before].filter((each) => each !== id)) : new Set([...before, id]),
+      ),
+    [],
+  );
+  useKeys({
+    "/": () => search.current?.querySelector("input")?.focus(),
+    j: () => setAt(Math.min(runs.length - 1, at + 1)),
+    k: () => setAt(Math.max(0, at - 1)),
+    Enter: () => current && go(`/runs/${current.run_id}`),
+    x: () => current && mark(current.run_id),
+    n: () => setStarting(true),
+  });
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  if (error !== null && runs.length === 0) {
+    return (
+      <div className="p-4">
+        <Problem error={error} />
+      </div>
+    );
+  }
+  return (
+    <>
+      <ViewBar
+        title="Runs"
+        actions={
+          <Button kind="main" hint="n" onClick={() => setStarting(true)}>
+            Start a run
+          </Button>
+        }
+      >
+        <RunFilters searchRef={search} />
+      </ViewBar>
+      {marked.size > 0 && <BulkActions ids={[...marked]} onDone={() => setMarked(new Set())} />}
+      {isPending ? (
+        <Loading what="the runs" />
+      ) : runs.length === 0 && isFiltered ? (
+        <Empty title="No run fits.">Take a filter away, or look at another time.</Empty>
+      ) : runs.length === 0 ? (
+        <FirstPage />
+      ) : (
+        <Rows
+          label="Runs"
+          items={runs}
+          keyOf={({ run_id }) => run_id}
+          at={at}
+          onEnd={more}
+          row={(run) => <RunRow run={run} isMarked={marked.has(run.run_id)} onMark={mark} />}
+        />
+      )}
+      {isStarting && <StartRun onClose={() => setStarting(false)} />}
+    </>
+  );
+}
+
+/** As it stands in the address. */
+function useRunFilter(): { readonly filter: RunFilter; readonly isFiltered: boolean } {
+  const [status] = useInAddress("status");
+  const [workflow] = useInAddress("workflow");
+  const [since] = useInAddress("since");
+  const [until] = useInAddress("until");
+  const [q] = useInAddress("q");
+  return useMemo(() => {
+    const filter = Object.fromEntries(
+      Object.entries({ status, workflow, since: toTime(since), until: toTime(until), q }).filter(
+        ([, value]) => value !== "",
+      ),
+    );
+    return { filter, isFiltered: Object.keys(filter).length > 0 };
+  }, [status, workflow, since, until, q]);
+}
+
+const AGO_MS: Readonly<Record<string, number>> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
+
+/** `hour`, `day` and `week` are so long before now, to the minute, so that the same words ask the same. */
+function toTime(written: string): string {
+  const ago = AGO_MS[written];
+  return ago === undefined ? written : new Date(Math.floor((Date.now() - ago) / 60_000) * 60_000).toISOString();
+}

@@ -1,0 +1,100 @@
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import type { ApiError, FeedEvent, InputOf, OutputOf } from "pawl/client";
+import { useMemo, useRef } from "react";
+import { useFeed, useServer } from "../../data/server.tsx";
+
+export type RunFilter = Omit<NonNullable<InputOf<"GET /runs">[0]>, "limit" | "cursor" | "offset">;
+type Page = OutputOf<"GET /runs">;
+export type RunSummary = Page["items"][number];
+type Pages = InfiniteData<Page, string | null>;
+
+const PAGE = 200;
+
+/**
+ * The runs of a filter, newest first, as many pages as were scrolled to. What happens is put into them: the first page is read again, and
+ * runs of the others take the status that an event tells.
+ */
+export function useRuns(filter: RunFilter) {
+  const { client } = useServer();
+  const queries = useQueryClient();
+  const key = ["GET /runs", "pages", filter] as const;
+  const query = useInfiniteQuery<Page, ApiError, Pages, readonly unknown[], string | null>({
+    queryKey: key,
+    queryFn: ({ pageParam }) =>
+      client.call("GET /runs", { ...filter, limit: PAGE, ...(pageParam && { cursor: pageParam }) }),
+    initialPageParam: null,
+    getNextPageParam: ({ next_cursor: next }) => next,
+  });
+  const isReading = useRef(false);
+  const isLate = useRef(false);
+  const refresh = async () => {
+    if (isReading.current) {
+      isLate.current = true;
+      return;
+    }
+    isReading.current = true;
+    try {
+      const first = await client.call("GET /runs", { ...filter, limit: PAGE });
+      queries.setQueryData<Pages>(key, (pages) => pages && putFirst(pages, first));
+    } catch {
+      // The feed says that the connection is lost, and calls again when it is back.
+    } finally {
+      isReading.current = false;
+    }
+    if (!isLate.current) return;
+    isLate.current = false;
+    void refresh();
+  };
+  useFeed((events) => {
+    const now = statusesOf(events);
+    queries.setQueryData<Pages>(key, (pages) => pages && withStatuses(pages, now));
+    void refresh();
+  });
+  const runs = useMemo(() => flatten(query.data), [query.data]);
+  return { ...query, runs };
+}
+
+function flatten(pages: Pages | undefined): readonly RunSummary[] {
+  const runs = new Map<string, RunSummary>();
+  for (const { items } of pages?.pages ?? [])
+    for (const run of items) if (!runs.has(run.run_id)) runs.set(run.run_id, run);
+  return [...runs.values()];
+}
+
+/** With more new runs than a page has, the pages behind would begin after a gap: they are read again when they are scrolled to. */
+function putFirst({ pages, pageParams }: Pages, first: Page): Pages {
+  const [before, ...rest] = pages;
+  const known = new Set(before?.items.map(({ run_id }) => run_id));
+  const isJoined = first.items.some(({ run_id }) => known.has(run_id));
+  if (!isJoined || rest.length === 0) return { pages: [first], pageParams: [null] };
+  const inFirst = new Set(first.items.map(({ run_id }) => run_id));
+  const left = before?.items.filter(({ run_id }) => !inFirst.has(run_id)) ?? [];
+  const [second, ...others] = rest;
+  const joined = second && { ...second, items: [...left, ...second.items] };
+  return { pages: [first, ...(joined ? [joined] : []), ...others], pageParams };
+}
+
+type Now = ReadonlyMap<string, Partial<RunSummary>>;
+
+function withStatuses({ pages, pageParams }: Pages, now: Now): Pages {
+  if (now.size === 0) return { pages, pageParams };
+  return {
+    pageParams,
+    pages: pages.map((page, index) => {
+      if (index === 0 || !page.items.some(({ run_id }) => now.has(run_id))) return page;
+      return { ...page, items: page.items.map((run) => ({ ...run, ...now.get(run.run_id) })) };
+    }),
+  };
+}
+
+function statusesOf(events: readonly FeedEvent[]): Now {
+  const now = new Map<string, Partial<RunSummary>>();
+  for (const { event, data } of events) {
+    if (event === "run.finished" && "status" in data) {
+      now.set(data.run_id, { status: data.status as RunSummary["status"], completed_at: data.at });
+    }
+    if (event === "run.resumed") now.set(data.run_id, { status: "running" });
+    if (event === "approval.requested") now.set(data.run_id, { status: "awaiting_approval" });
+  }
+  return now;
+}
