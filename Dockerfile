@@ -4,7 +4,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.base.json ./
 COPY src src
+COPY web web
+COPY schemas schemas
 RUN node node_modules/typescript/bin/tsc -b src \
+  && node node_modules/vite/bin/vite.js build web \
   && find dist \( -name "*.d.ts" -o -name "*.tsbuildinfo" \) -delete
 
 # The lock file has the versions of the SDK's own dependencies too. Maps and types are 34 MB that nothing reads.
@@ -28,7 +31,7 @@ COPY package.json LICENSE /opt/pawl/
 COPY bin /opt/pawl/bin
 COPY schemas /opt/pawl/schemas
 COPY templates /opt/pawl/templates
-COPY web /opt/pawl/web
+COPY web/terminals /opt/pawl/web/terminals
 COPY examples /opt/pawl/examples
 RUN ln -s /opt/pawl/bin/pawl.cjs /usr/local/bin/pawl
 # It listens for other containers, and therefore refuses to start without API_KEY.

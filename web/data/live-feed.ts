@@ -65,6 +65,9 @@ export class LiveFeed {
   };
 
   #take(event: FeedEvent): void {
+    if (event.event === "ready") return;
+    // The server does not keep what was missed.
+    if (event.event === "reset") return this.#flush();
     this.#batch.push(event);
     if (this.#isPaused) {
       // What waits is counted and read again, not kept.
