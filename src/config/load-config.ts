@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { resolveEnv } from "../core/expressions/resolve-env.ts";
+import { SECRET_NAME } from "../core/trust/secret-names.ts";
 import { ALL_SETTINGS, DEFAULTS, type Settings } from "./settings.ts";
 
 export interface ConfigSources {
@@ -181,7 +182,5 @@ function namedValues(variables: ConfigSources["environment"]): string[] {
   });
 }
 
-/** Names of keys, headers and variables whose values are secret. */
-export const SECRET_NAME = /key|token|secret|passw|credential|auth/i;
 const SECRET_VARIABLE = /(^|_)(\w*KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(_\d+)?$/i;
 const NO_SECRET = /^(true|false|enabled|disabled|default|required|optional|[./~][\w./~-]*)$/i;

@@ -28,6 +28,7 @@ const TOPICS = [
   { topic: "templates", words: ["init"], load: () => import("./templates/templates.ts") },
   { topic: "webhooks", words: ["webhooks"], load: () => import("./webhooks/webhooks.ts") },
   { topic: "agents", words: ["agents"], load: () => import("./agents/agents.ts") },
+  { topic: "agents", words: [], load: () => import("./agents/mcp-servers.ts") },
   { topic: "workflows", words: ["prompt"], load: () => import("./start/parts.ts") },
   { topic: "terminals", words: ["terminals"], load: () => import("./terminals/terminals.ts") },
   { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },

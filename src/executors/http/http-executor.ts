@@ -1,7 +1,8 @@
+import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { Outbound } from "../../ports/outbound.ts";
 import type { CapacityPools } from "../capacity/capacity-pools.ts";
-import { createRedactor, redactOutcome, SECRET_NAME } from "../output/redact.ts";
+import { createRedactor, redactOutcome } from "../output/redact.ts";
 import { type HttpInput, readHttpInput } from "./http-input.ts";
 import { toOutcome, toUnsendable } from "./to-outcome.ts";
 import { toRequest } from "./to-request.ts";

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Effect } from "../../core/history/events.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { OutboundResult } from "../../ports/outbound.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
-import { SECRET_NAME } from "../output/redact.ts";
 import { type HttpInput, isSafe } from "./http-input.ts";
 
 type Answered = Extract<OutboundResult, { ok: true }>;

@@ -4,7 +4,7 @@ import type { Connection, ConnectionOptions } from "./connection.ts";
 import { McpFailure, stoppedFailure, untilStopped } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { computeRestartDelayMs } from "./restart-delay.ts";
-import type { ToolList } from "./server-tool.ts";
+import { describeTool, type ToolList } from "./server-tool.ts";
 
 export interface ManagedOptions extends Omit<ConnectionOptions, "lifetime"> {
   /** While it is connected, and was used since the last time, it is asked so often whether it is alive. */
@@ -16,7 +16,7 @@ export interface ManagedOptions extends Omit<ConnectionOptions, "lifetime"> {
 }
 
 /** The state of a server but for what stands in its entry, which has been read. */
-type ManagedState = Omit<ToolServerState, "server" | "origin" | "transport" | "state"> & {
+type ManagedState = Omit<ToolServerState, "server" | "origin" | "transport" | "reached" | "state"> & {
   readonly state: Exclude<ToolServerState["state"], "invalid">;
 };
 
@@ -49,7 +49,7 @@ export class ManagedServer {
   /** The last failure was the death of a server that can start. */
   #hasDied = false;
   #connections = 0;
-  #tools: number | undefined;
+  #tools: ToolServerState["tools"];
   #watch: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
 
@@ -101,7 +101,7 @@ export class ManagedServer {
     return await this.use(async (connection) => {
       if (how === "again") connection.forgetTools();
       const list = await connection.list();
-      this.#tools = list.tools.length;
+      this.#tools = list.tools.map((tool) => ({ name: tool.name, description: describeTool(tool) }));
       return list;
     }, this.#lifetime.signal);
   }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Reach } from "../../ports/outbound.ts";
-import { SECRET_NAME } from "../output/redact.ts";
 import { type McpFailure, refusal } from "./mcp-failure.ts";
 import { type Program, toProgram } from "./program-of-path.ts";
 import type { Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";
@@ -102,7 +102,7 @@ function resolveWay(settings: ServerSettings, resolving: Resolving): ProcessWay 
     if (type === "stdio") throw problem("its type is `stdio`, which needs a `command`");
     return {
       kind: type === "sse" ? "sse" : "http",
-      url: toUrl(texts.resolve(url, "url"), problem),
+      url: toUrl(texts.resolve(url, "url"), resolving),
       headers: texts.map(settings.headers, "headers"),
       reach: resolving.around.reach ?? "anywhere",
     };
@@ -136,9 +136,11 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
   return { ...program, ...all, kind: "process", cwd, confinedTo, reach, script };
 }
 
-function toUrl(text: string, problem: (flaw: string) => McpFailure): URL {
+function toUrl(text: string, { texts, problem }: Resolving): URL {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol)) throw problem("its `url` is no http or https URL");
+  const given = [...url.searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
+  texts.secrets.push(url.password, ...given);
   return url;
 }
 

@@ -3,6 +3,7 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
+import { toShownText } from "../output/shown-text.ts";
 import { describeViolations } from "../output/violations.ts";
 import { refusal } from "./mcp-failure.ts";
 
@@ -79,6 +80,14 @@ export function toServerTool(server: string, tool: Tool): ServerTool {
     ...(outputSchema === undefined ? {} : { outputSchema: toSchema(outputSchema) ?? {} }),
     isRepeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
   };
+}
+
+const MAX_DESCRIPTION_CHARS = 8_000;
+
+/** Says what a tool does, in the words of its server: bounded, and without control characters. */
+export function describeTool({ description, title }: Pick<ServerTool, "description" | "title">): string {
+  const shown = toShownText(description ?? title ?? "");
+  return shown.length <= MAX_DESCRIPTION_CHARS ? shown : `${shown.slice(0, MAX_DESCRIPTION_CHARS)} [cut]`;
 }
 
 /** MCP's schemas are of draft 2020-12 where they do not say otherwise. It came as JSON, so it is JSON. */

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
-import { SECRET_NAME } from "../output/redact.ts";
+import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import { BUILT_INS } from "./built-ins.ts";
 import type { ProviderModel } from "./language-model.ts";
 import type { ConfiguredProvider, ModelsOptions, ProviderKind } from "./models-options.ts";

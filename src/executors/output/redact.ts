@@ -8,9 +8,6 @@ export interface Redactor {
   bytes(content: Buffer): Buffer;
 }
 
-/** Settings, variables and headers with such a name hold secrets. */
-export const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie/i;
-
 const MASK = "[redacted]";
 
 // Masking a shorter one would tear ordinary words apart and hide nothing that cannot be guessed.

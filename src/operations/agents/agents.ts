@@ -3,29 +3,35 @@ import { z } from "zod";
 import type { Application } from "../application/application.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
 import { defineOperation } from "../operation.ts";
-import { idField, jsonObjectSchema, listOf, typed } from "../schemas.ts";
+import { type Frozen, idField, jsonObjectSchema, listOf } from "../schemas.ts";
 import { readAgentSources } from "./read-agent-sources.ts";
-import { type ShownAgent, showAgent as show, toOrigin } from "./show-agent.ts";
+import { showAgent as show, shownAgentSchema, toOrigin } from "./show-agent.ts";
 
 const INVALID = 3;
 
 const OF_THIS_MACHINE = { no: "It is about files of this machine." };
 
-const common = {
-  scope: "read",
-  effect: "reads",
-  http: OF_THIS_MACHINE,
-  mcp: OF_THIS_MACHINE,
-} as const;
+const common = { scope: "read", effect: "reads", mcp: OF_THIS_MACHINE } as const;
+
+const summarySchema = z
+  .object({
+    name: z.string(),
+    description: z.string().nullable(),
+    model: z.string().nullable().describe("null: the configured one."),
+    clients: z.array(z.string()).nullable().describe("Names of the MCP servers that it may use; null: all."),
+    origin: z.string().describe("The place, relative to the application."),
+  })
+  .meta({ id: "AgentSummary" });
 
 export const listAgents = defineOperation({
   ...common,
   id: "listAgents",
   summary: "List the agents of the application",
   input: z.strictObject({}),
-  output: listOf(typed<AgentSummary>()).extend({
+  output: listOf(summarySchema).extend({
     broken: z.array(z.string()).describe("Files with problems, relative to the application."),
   }),
+  http: { method: "GET", path: "/agents" },
   cli: [
     {
       verb: "agents ls",
@@ -56,8 +62,9 @@ export const showAgent = defineOperation({
   id: "showAgent",
   summary: "Show what an agent is run with, and where that comes from",
   input: z.strictObject({ name: idField("The agent's name.", "agents ls") }),
-  output: typed<ShownAgent>(),
+  output: shownAgentSchema,
   errors: ["AGENT_NOT_FOUND"],
+  http: { method: "GET", path: "/agents/{name}" },
   cli: [{ verb: "agents show", args: ["name"], view: "agent" }],
   handle: ({ app }, { name }) => show(app, name),
 });
@@ -76,6 +83,7 @@ export const validateAgents = defineOperation({
   summary: "Show every problem of the files that agents are read from",
   input: z.strictObject({}),
   output: z.array(sourceSchema),
+  http: OF_THIS_MACHINE,
   cli: [
     {
       verb: "agents validate",
@@ -107,14 +115,7 @@ function toText({ file, valid, problems, agents, workflows }: z.output<typeof so
   return `${rendered}${file} is valid: ${agents.length} agents, ${workflows.length} workflows.`;
 }
 
-interface AgentSummary {
-  readonly name: string;
-  readonly description: string | null;
-  readonly model: string | null;
-  /** Ids of servers; null: all. */
-  readonly clients: readonly string[] | null;
-  readonly origin: string;
-}
+type AgentSummary = Frozen<z.output<typeof summarySchema>>;
 
 interface AgentOverview {
   readonly agents: readonly AgentSummary[];

@@ -1,39 +1,45 @@
 import { basename, relative } from "node:path";
+import { z } from "zod";
 import { readMcpServers } from "../../config/read-mcp-servers.ts";
 import type { ProblemPlace } from "../../core/errors/problem.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { describeCommand } from "../../core/trust/secret-names.ts";
 import type { DefinitionPart } from "../../dialects/definition.ts";
 import type { Application } from "../application/application.ts";
+import { type Frozen, jsonSchema } from "../schemas.ts";
 import { notFound } from "./agent-catalog.ts";
 import { type AgentSource, readAgentSources } from "./read-agent-sources.ts";
 
-type AgentApplication = Pick<Application, "appDir" | "config" | "mask">;
+type AgentApplication = Pick<Application, "appDir" | "config" | "mask" | "tenantId">;
 
-interface ShownAgentSetting {
-  readonly setting: string;
-  /** Without secrets; null where it is not set. */
-  readonly value: Json;
-  /** The place where it is written, or the rule that decides otherwise. */
-  readonly origin: string;
-}
-
-interface ShownServer {
-  readonly name: string;
-  readonly origin: string;
-  /** The command that is started, or the URL. */
-  readonly reached: string;
-}
+export const shownAgentSchema = z
+  .object({
+    name: z.string(),
+    description: z.string().nullable(),
+    origin: z.string().describe("The place, relative to the application."),
+    settings: z.array(
+      z.object({
+        setting: z.string(),
+        value: jsonSchema.describe("Without secrets; null where it is not set."),
+        origin: z.string().describe("The place where it is written, or the rule that decides otherwise."),
+      }),
+    ),
+    servers: z
+      .array(
+        z.object({
+          name: z.string(),
+          origin: z.string().nullable(),
+          reached: z.string().nullable().describe("The command that is started, or the URL."),
+        }),
+      )
+      .describe("Those whose tools it may have. A tenant is told their names only."),
+  })
+  .meta({ id: "Agent" });
 
 /** An agent as it would run. */
-export interface ShownAgent {
-  readonly name: string;
-  readonly description: string | null;
-  /** The place, relative to the application. */
-  readonly origin: string;
-  readonly settings: readonly ShownAgentSetting[];
-  /** Those whose tools it may have. */
-  readonly servers: readonly ShownServer[];
-}
+export type ShownAgent = Frozen<z.output<typeof shownAgentSchema>>;
+type ShownAgentSetting = ShownAgent["settings"][number];
+type ShownServer = ShownAgent["servers"][number];
 
 /** Describes the settings of an agent, each with the place it comes from. Throws `AGENT_NOT_FOUND`. */
 export async function showAgent(app: AgentApplication, name: string): Promise<ShownAgent> {
@@ -46,12 +52,16 @@ export async function showAgent(app: AgentApplication, name: string): Promise<Sh
       sources.flatMap(({ agents }) => agents.map((agent) => agent.name)),
     );
   }
+  const servers = await serversOf(part, source, app);
   return {
     name,
     description: part.description ?? null,
     origin: toOrigin(part.place, app.appDir),
     settings: settingsOf(part, app),
-    servers: await serversOf(part, source, app),
+    servers:
+      app.tenantId === undefined
+        ? servers
+        : servers.map(({ name: each }) => ({ name: each, origin: null, reached: null })),
   };
 }
 
@@ -126,5 +136,5 @@ async function serversOf(
 function describeWay({ server_path: path, command, args, url }: JsonObject): string {
   if (typeof url === "string") return url.replace(/\/\/[^/@]*@/, "//").replace(/[?#].*$/s, "");
   if (typeof path === "string") return path;
-  return [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string").join(" ");
+  return describeCommand([command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string"));
 }

@@ -52,7 +52,7 @@ function describeServer(known: ToolServerState, isWhole: boolean): ServerDescrip
     state,
     transport,
     ...(isWhole ? { origin } : {}),
-    tools,
+    ...(tools === undefined ? {} : { tools: tools.length }),
     calls_in_flight: callsInFlight,
     restarts,
     ...(lastFailure === undefined || !isWhole ? {} : { last_failure: lastFailure }),

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { type Config, SECRET_NAME } from "../../config/load-config.ts";
+import type { Config } from "../../config/load-config.ts";
 import { ALL_SETTINGS } from "../../config/settings.ts";
 import type { Json } from "../../core/json.ts";
+import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import { type Frozen, jsonSchema } from "../schemas.ts";
 
 export const settingSchema = z

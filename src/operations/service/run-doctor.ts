@@ -269,9 +269,9 @@ async function checkToolServers(app: Application, connectMs: number): Promise<re
   const toolbox = await app.toolbox();
   if (connectMs > 0 && (await toolbox.states()).length > 0)
     await toolbox.offer({}, AbortSignal.timeout(connectMs)).catch(() => undefined);
-  return (await toolbox.states()).map(({ server, origin, transport, state, tools = 0, lastFailure }) => {
+  return (await toolbox.states()).map(({ server, origin, transport, state, tools = [], lastFailure }) => {
     const name = `MCP server ${server}`;
-    if (state === "ready") return { name, state: "ok", message: `${tools} tools over ${transport}` };
+    if (state === "ready") return { name, state: "ok", message: `${tools.length} tools over ${transport}` };
     if (connectMs === 0 && lastFailure === undefined)
       return { name, state: "ok", message: "it is connected when it is needed" };
     const message = lastFailure ?? `it did not answer within ${connectMs / 1_000} s`;

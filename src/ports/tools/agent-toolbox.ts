@@ -97,12 +97,15 @@ export interface ToolServerState {
   /** The file that configures it. */
   readonly origin: string;
   readonly transport: "stdio" | "http" | "sse" | "unknown";
+  /** The command line of its program, or its URL, without secrets. Absent: its entry cannot be used. */
+  readonly reached?: string;
   /**
    * `off`: nobody needs it now. `connecting`. `ready`. `waiting`: it failed again and again and is left alone until
    * `nextTryAt`. `failed`: the last try failed, the next one who needs it tries again. `invalid`: its entry cannot be used.
    */
   readonly state: "off" | "connecting" | "ready" | "waiting" | "failed" | "invalid";
-  readonly tools?: number;
+  /** Those of the connection that there is. */
+  readonly tools?: readonly ToolSummary[];
   readonly callsInFlight: number;
   /** Connections that were made after the first. */
   readonly restarts: number;
@@ -110,4 +113,10 @@ export interface ToolServerState {
   readonly lastFailure?: string;
   /** Milliseconds since the epoch. */
   readonly nextTryAt?: number;
+}
+
+interface ToolSummary {
+  readonly name: string;
+  /** The server's word, as in `AgentTool`. */
+  readonly description: string;
 }

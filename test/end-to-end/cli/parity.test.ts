@@ -12,6 +12,7 @@ const FILES = {
   "workflows/letter.yaml": `${QUESTION.replace("question", "letter")}dead_letter: true\n`,
   "saved.yaml": QUESTION.replace("question", "saved"),
   "note.txt": "A note.",
+  ".claude/agents/helper.md": "---\nname: helper\ndescription: Helps.\n---\nYou help.\n",
   "answers.yaml": AT_ONCE,
   "pawl.yaml": 'agent: { provider: "simulated:answers.yaml" }\n',
 };
@@ -126,6 +127,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "storage ls": none,
   "storage get": () => ["notes/a.txt"],
   "storage rm": () => ["notes/a.txt"],
+  "agents ls": none,
+  "agents show": () => ["helper"],
   doctor: none,
   config: none,
   "keys ls": none,

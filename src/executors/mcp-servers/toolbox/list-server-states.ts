@@ -1,7 +1,10 @@
+import { describeCommand } from "../../../core/trust/secret-names.ts";
 import type { ToolServerState } from "../../../ports/tools/agent-toolbox.ts";
+import { createRedactor } from "../../output/redact.ts";
 import type { ManagedServer } from "../managed-server.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers } from "../mcp-servers.ts";
+import type { ServerAddress } from "../resolve-server.ts";
 import type { ServerPool } from "../server-pool.ts";
 
 /** The application's own servers in their order, then those of definitions that are known now. Nothing is connected. */
@@ -38,5 +41,13 @@ function invalid(server: string, origin: string, failure: unknown): ToolServerSt
 
 function toState({ address, state }: ManagedServer): ToolServerState {
   const { name, origin, way } = address;
-  return { server: name, origin, transport: way.kind === "process" ? "stdio" : way.kind, ...state };
+  const transport = way.kind === "process" ? "stdio" : way.kind;
+  return { server: name, origin, transport, reached: describeWay(address), ...state };
+}
+
+/** An address says who calls in its name and its query. */
+function describeWay({ way, secrets }: ServerAddress): string {
+  const written =
+    way.kind === "process" ? describeCommand([way.command, ...way.args]) : way.url.origin + way.url.pathname;
+  return createRedactor(secrets).text(written);
 }

@@ -168,7 +168,15 @@ test("the state of each server is told, without connecting any", async () => {
   expect(await toolbox.states()).toEqual([]);
   await toolbox.offer({ servers }, NEVER);
   expect(await toolbox.states()).toMatchObject([
-    { server: "fake", transport: "stdio", state: "ready", tools: 2, callsInFlight: 0, restarts: 0 },
+    {
+      server: "fake",
+      transport: "stdio",
+      reached: expect.stringContaining("old_server.py tools=alpha,beta"),
+      state: "ready",
+      tools: [{ name: "alpha" }, { name: "beta" }],
+      callsInFlight: 0,
+      restarts: 0,
+    },
     { server: "gone", transport: "stdio", state: "failed", lastFailure: expect.stringContaining("ENOENT") },
   ]);
 });

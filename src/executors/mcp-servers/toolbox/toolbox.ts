@@ -15,14 +15,13 @@ import type {
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
-import { toShownText } from "../../output/shown-text.ts";
 import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
 import { findResultFlaws } from "../result-check.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
-import { checkArguments, keepUsable, type ServerTool } from "../server-tool.ts";
+import { checkArguments, describeTool, keepUsable, type ServerTool } from "../server-tool.ts";
 import { describeContent } from "./describe-content.ts";
 import { listServerStates } from "./list-server-states.ts";
 import { nameTools } from "./name-tools.ts";
@@ -41,7 +40,6 @@ export interface ToolboxOptions {
 
 /** Sets of pinned servers that are cached. */
 const MAX_SETS = 100;
-const MAX_DESCRIPTION_CHARS = 8_000;
 
 /** The tools of MCP servers for agents: named, filtered, and called without a throw. */
 export class McpToolbox implements AgentToolbox {
@@ -133,7 +131,7 @@ export class McpToolbox implements AgentToolbox {
       ...names,
       server: tool.server,
       tool: tool.name,
-      description: toDescription(tool),
+      description: describeTool(tool),
       inputSchema,
       isRepeatable: tool.isRepeatable,
       call: (args, call, signal) =>
@@ -264,9 +262,4 @@ function toFailedResult({ failed }: McpFailure): ToolCallResult {
     content: [],
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
   };
-}
-
-function toDescription({ description, title }: ServerTool): string {
-  const shown = toShownText(description ?? title ?? "");
-  return shown.length <= MAX_DESCRIPTION_CHARS ? shown : `${shown.slice(0, MAX_DESCRIPTION_CHARS)} [cut]`;
 }

@@ -352,7 +352,8 @@ describe("GET /status", () => {
   } as const;
 
   test("tells how the MCP servers are", async () => {
-    const ready = { ...failed, server: "weather", state: "ready", tools: 2, callsInFlight: 1, restarts: 0 } as const;
+    const tools = ["now", "soon"].map((name) => ({ name, description: "" }));
+    const ready = { ...failed, server: "weather", state: "ready", tools, callsInFlight: 1, restarts: 0 } as const;
     const { lastFailure: _, nextTryAt: __, ...weather } = ready;
     const world = worldOf({}, { toolServers: [weather, failed] });
 

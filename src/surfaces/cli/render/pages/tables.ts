@@ -25,8 +25,8 @@ export function renderAgent({ name, description, origin, settings, servers }: Sh
   const table = renderTable([{ title: "SETTING" }, { title: "VALUE" }, { title: "FROM" }], rows, page);
   const serverRows = servers.map((server): Segment[] => [
     { text: line(server.name) },
-    { text: cut(server.reached) },
-    { text: line(server.origin) },
+    { text: cut(server.reached ?? "") },
+    { text: line(server.origin ?? "") },
   ]);
   const reached =
     servers.length === 0
