@@ -10,6 +10,7 @@ const TOPICS = [
   { topic: "workflows", words: [], load: () => import("./definitions/definitions.ts") },
   { topic: "costs", words: [], load: () => import("./plan/plans.ts") },
   { topic: "runs", words: ["runs"], load: () => import("./runs/runs.ts") },
+  { topic: "runs", words: [], load: () => import("./runs/run-steps.ts") },
   { topic: "runs", words: ["runs"], load: () => import("./runs/follow/follow-runs.ts") },
   { topic: "runs", words: ["runs"], load: () => import("./runs/steer-runs.ts") },
   { topic: "runs", words: ["runs"], load: () => import("./repeat/repetitions.ts") },

@@ -37,7 +37,7 @@ export async function listApprovals(
   record: RunRecord,
   graphs?: Map<string, IndexedGraph>,
 ): Promise<readonly OpenApproval[]> {
-  const reading = await readRunHistory(sources, record, graphs);
+  const reading = await readRunHistory(sources, record, { graphs });
   const approvals: OpenApproval[] = [];
   for (const instance of reading.history.state.active.values()) {
     if (instance.phase !== "approval") continue;

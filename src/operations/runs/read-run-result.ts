@@ -25,7 +25,7 @@ export async function readRunResult(
   record: RunRecord,
   graphs?: Map<string, IndexedGraph>,
 ): Promise<RunResult> {
-  const reading = await readRunHistory(sources, record, graphs);
+  const reading = await readRunHistory(sources, record, { graphs });
   const { startedAt = record.createdAt, completedAt = startedAt } = record;
   const metrics = (await sumUp(sources, record)).toMetrics(record.id, completedAt - startedAt);
   return { record, outcome: await readOutcome(reading), metrics, reading };

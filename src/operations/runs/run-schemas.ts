@@ -6,7 +6,7 @@ import { storedFileSchema } from "../storage/stored-files.ts";
 
 export const runStatusSchema = z.enum(RUN_STATUSES);
 
-const stepStatusSchema = z.enum([
+export const stepStatusSchema = z.enum([
   "pending",
   "running",
   "retrying",

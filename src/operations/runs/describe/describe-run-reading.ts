@@ -1,6 +1,7 @@
 import type { Values } from "../../../core/binding/bind.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
-import { rebuildRun } from "../../../hosts/session/rebuild-run.ts";
+import type { Event } from "../../../core/history/events.ts";
+import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import { RunValues } from "../../../hosts/session/values/run-values.ts";
 import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
@@ -24,22 +25,34 @@ export interface RunReading {
 
 const PAGE = 500;
 
-/** Reads a run's events, no values. `graphs`: those that are at hand, and then those that were read. */
+export interface HistoryWanted {
+  /** Those that are at hand, and then those that were read. */
+  readonly graphs?: Map<string, IndexedGraph>;
+  /** The number of the last event that is read. Absent: the newest. */
+  readonly upTo?: number;
+  /** Folds the events in place of the history, which it applies them to. */
+  follow?(history: RunHistory): { apply(event: Event): void };
+}
+
+/** Reads a run's events, no values. */
 export async function readRunHistory(
   { journal, blobs }: RunSources,
   record: RunRecord,
-  graphs = new Map<string, IndexedGraph>(),
+  { graphs = new Map(), upTo = Number.POSITIVE_INFINITY, follow = (history) => history }: HistoryWanted = {},
 ): Promise<RunReading> {
-  const { state } = await rebuildRun(journal, record, graphs);
-  const history = new RunHistory(state.graph);
-  for (const [hash, graph] of state.graphs) history.state.graphs.set(hash, graph);
-  // Not further than the first pass: it knows the graphs of the calls up to there.
-  while (history.state.seq < state.seq) {
+  const history = new RunHistory(await loadGraph(journal, record.graph, graphs));
+  const { state } = history;
+  const fold = follow(history);
+  for (let isWhole = false; !isWhole && state.seq < upTo; ) {
     await passTurn();
-    const { seq } = history.state;
-    const rows = await journal.readEvents(record.no, { afterSeq: seq, limit: Math.min(PAGE, state.seq - seq) });
-    if (rows.length === 0) throw new Error(`The events of run ${record.id} became fewer while they were read.`);
-    for (const { event } of rows) history.apply(event);
+    const limit = Math.min(PAGE, upTo - state.seq);
+    const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit });
+    for (const { event } of rows) {
+      if (event.type === "callResolved" && !state.graphs.has(event.graph))
+        state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
+      fold.apply(event);
+    }
+    isWhole = rows.length < limit;
   }
   return { record, history, values: openValues({ journal, blobs }, record.no) };
 }

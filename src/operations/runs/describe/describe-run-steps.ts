@@ -68,7 +68,8 @@ export function statusOfEnd(status: InstanceStatus): StepStatus {
   }
 }
 
-class StepTree {
+/** What is inside what. */
+export class StepTree {
   readonly history: RunHistory;
   readonly #inside = new Map<string, Scope[]>();
 
@@ -107,18 +108,29 @@ function* instancesOf({ history }: StepTree, scope: Scope): Generator<StepEntry>
       yield entryWithoutInstances(history, scope, step);
       continue;
     }
-    for (const item of itemsOf(state)) {
-      const path = stepPath(scope.path, step.escapedId, 0, item);
-      const begun = history.steps.get(path);
-      yield begun === undefined
-        ? { path, step, item, status: idleStatus(scope, state.status[Math.max(0, item)]), history: undefined }
-        : begunEntry(begun);
-    }
+    for (const item of itemsOf(state)) yield entryOfItem(history, { scope, step, visit: 0, item, state });
   }
 }
 
+interface Item {
+  readonly scope: Scope;
+  readonly step: IndexedStep;
+  /** Visit in a machine, from 1; 0 in a dag. */
+  readonly visit: number;
+  readonly item: number;
+  readonly state: StepState;
+}
+
+/** An instance of a step that is open, whether it has begun or not. */
+export function entryOfItem(history: RunHistory, { scope, step, visit, item, state }: Item): StepEntry {
+  const path = stepPath(scope.path, step.escapedId, visit, item);
+  const begun = history.steps.get(path);
+  if (begun !== undefined) return begunEntry(begun);
+  return { path, step, item, status: idleStatus(scope, state.status[Math.max(0, item)]), history: undefined };
+}
+
 /** A step that was not reached, or a fan-out over nothing. */
-function entryWithoutInstances(history: RunHistory, scope: Scope, step: IndexedStep): StepEntry {
+export function entryWithoutInstances(history: RunHistory, scope: Scope, step: IndexedStep): StepEntry {
   const path = stepPath(scope.path, step.escapedId, 0, SINGLE_ITEM);
   const isEmpty = scope.steps[step.index]?.items === 0;
   const status = history.failures.has(path) ? "failed" : isEmpty ? "completed" : idleStatus(scope, "pending");
@@ -135,7 +147,7 @@ function idleStatus({ phase }: Scope, status: InstanceStatus = "pending"): StepS
   return status === "pending" && phase !== "open" ? "skipped" : statusOfEnd(status);
 }
 
-function begunEntry(history: StepHistory): StepEntry {
+export function begunEntry(history: StepHistory): StepEntry {
   const { path, step, item, life } = history;
   const status = life.is === "live" ? statusOfPhase(life.instance.phase) : statusOfEnd(life.status);
   return { path, step, item, status, history };

@@ -7,7 +7,7 @@ import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import type { RunRecord } from "../../../ports/journal.ts";
+import type { RunRecord, RunStatus } from "../../../ports/journal.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits } from "../../costs/use-limits.ts";
@@ -87,8 +87,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
-    // A run that nobody has taken up has only begun.
-    status: record.status === "queued" && state.seq === 1 ? "queued" : runStatus(state),
+    status: statusOfRun(reading),
     total_cost_usd: toUsd(budget.spentMicro),
     cost_usd_at_most: toUsdAtMost(budget.spentMicro, computeUncertain(budget)),
     ...(budget.unpriced ? { unpriced: true } : {}),
@@ -101,6 +100,11 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     input_data: loadHandle(inputHandle, values),
     outputs: loadHandle(outputs, values),
   };
+}
+
+/** A run that nobody has taken up has only begun. */
+export function statusOfRun({ record, history: { state } }: RunReading): RunStatus {
+  return record.status === "queued" && state.seq === 1 ? "queued" : runStatus(state);
 }
 
 /** Why it has ended so, or why steps of it are held. */
@@ -192,7 +196,7 @@ function describeEntry(entry: StepEntry, reading: RunReading): Omit<StepDescript
 }
 
 /** A task starts when its executor gets it, anything else when its turn has come. */
-function startOf({ history, step }: StepEntry): number | undefined {
+export function startOf({ history, step }: StepEntry): number | undefined {
   if (history === undefined) return undefined;
   if (step.step.kind !== "task") return history.beganAt;
   const { life } = history;
@@ -200,7 +204,10 @@ function startOf({ history, step }: StepEntry): number | undefined {
 }
 
 /** Why it is held, why it failed for good, or why the attempt before failed. */
-function errorOf({ path, status, history }: StepEntry, { record, history: run }: RunReading): ErrorDescription | null {
+export function errorOf(
+  { path, status, history }: StepEntry,
+  { record, history: run }: RunReading,
+): ErrorDescription | null {
   const place = { runId: record.id, path };
   if (status === "held" && history?.life.is === "live") return describeError(explainHeld(history.life.instance), place);
   if (status !== "failed" && status !== "retrying") return null;

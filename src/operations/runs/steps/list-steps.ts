@@ -1,0 +1,109 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { toIsoTime } from "../../../core/iso-time.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
+import { passTurn } from "../../../ports/turns.ts";
+import type { Application } from "../../application/application.ts";
+import { statusOfRun } from "../describe/describe-run.ts";
+import { readRunHistory } from "../describe/describe-run-reading.ts";
+import { findRun } from "../find-run.ts";
+import type { StepStatus } from "../run-schemas.ts";
+import { describeSpan, type SpansReading } from "./describe-span.ts";
+import { RunSpans } from "./run-spans.ts";
+import { StepCosts } from "./step-costs.ts";
+import { type StepNode, StepNodes } from "./step-nodes.ts";
+import type { StepSpansPage } from "./step-schemas.ts";
+
+export interface StepsWanted {
+  readonly limit: number;
+  /** The path of the last one of the page before. */
+  readonly cursor?: string | undefined;
+  readonly status?: readonly StepStatus[] | undefined;
+  readonly under?: string | undefined;
+  readonly asOf?: number | undefined;
+}
+
+/** Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `STEP_NOT_FOUND`, and `REQUEST_INVALID` for a cursor that names no step. */
+export async function listSteps(app: Application, id: string, wanted: StepsWanted): Promise<StepSpansPage> {
+  const record = await findRun(app, id);
+  const reading = await readSpans(app, record, wanted.asOf);
+  const found = await takeNodes(reading, nodesOf(reading, wanted.under), wanted);
+  const shown = found.slice(0, wanted.limit);
+  const last = found.length > shown.length ? shown.at(-1) : undefined;
+  const items = shown.map((node) => describeSpan(reading, node));
+  return { ...describeAsOf(reading), items, next_cursor: last?.path ?? null };
+}
+
+/** A run as of an event; of a later one than the newest, as it is now. */
+async function readSpans(app: Application, record: RunRecord, asOf?: number): Promise<SpansReading> {
+  let spans: RunSpans | undefined;
+  const reading = await readRunHistory(await app.records(), record, {
+    ...(asOf === undefined ? {} : { upTo: asOf }),
+    follow: (history) => {
+      spans = new RunSpans(history);
+      return spans;
+    },
+  });
+  const { history } = reading;
+  return {
+    ...reading,
+    spans: spans ?? new RunSpans(history),
+    nodes: new StepNodes(history),
+    costs: new StepCosts(history),
+  };
+}
+
+function describeAsOf(reading: SpansReading) {
+  const { record, history } = reading;
+  const { seq, now } = history.state;
+  return {
+    run_id: record.id,
+    status: statusOfRun(reading),
+    as_of: seq,
+    last_seq: Math.max(record.lastSeq, seq),
+    at: toIsoTime(now),
+  };
+}
+
+function stepUnknown(path: string): PawlError {
+  return new PawlError("STEP_NOT_FOUND", { message: `There is no step at "${path}" in this run, as of that event.` });
+}
+
+function nodesOf({ nodes }: SpansReading, under: string | undefined): Iterable<StepNode> {
+  if (under === undefined) return nodes.all();
+  const found = nodes.under(under);
+  if (found === undefined) throw stepUnknown(under);
+  return found;
+}
+
+const NODES_IN_TURN = 1_000;
+
+/** One more than the limit, to know whether there are more. */
+async function takeNodes(
+  reading: SpansReading,
+  nodes: Iterable<StepNode>,
+  { limit, cursor, status }: StepsWanted,
+): Promise<readonly StepNode[]> {
+  const taken: StepNode[] = [];
+  let isBehind = cursor === undefined;
+  let looked = 0;
+  for (const node of nodes) {
+    looked += 1;
+    if (looked % NODES_IN_TURN === 0) await passTurn();
+    if (isBehind && hasStatus(reading, node, status)) taken.push(node);
+    if (taken.length > limit) return taken;
+    isBehind ||= node.path === cursor;
+  }
+  if (isBehind) return taken;
+  throw new PawlError("REQUEST_INVALID", {
+    message: "The cursor names a step that is not there.",
+    remedy: "Begin with the first page: leave `cursor` out.",
+  });
+}
+
+/** A fan-out has the status of each of its items. */
+function hasStatus({ nodes }: SpansReading, node: StepNode, status: readonly StepStatus[] | undefined): boolean {
+  if (status === undefined) return true;
+  if (node.is === "instance") return status.includes(node.entry.status);
+  for (const { entry } of nodes.itemsOf(node)) if (status.includes(entry.status)) return true;
+  return false;
+}
