@@ -25,7 +25,17 @@ const VIEWS: readonly View[] = [
     "Runs",
     lazy(async () => ({ default: (await import("./views/runs/runs-view.tsx")).RunsView })),
   ),
+  listed(
+    "/approvals/*?",
+    "Approvals",
+    lazy(async () => ({ default: (await import("./views/approvals/approvals-view.tsx")).ApprovalsView })),
+  ),
 ];
+
+/** Of a view that has parts, the address without them. */
+function toHref(path: string): string {
+  return path.replace("/*?", "");
+}
 
 function listed(path: string, title: string, View: ComponentType): View {
   return { path, title, isListed: true, View };
@@ -84,12 +94,12 @@ function Navigation({ onHelp }: { readonly onHelp: () => void }) {
         {VIEWS.filter(({ isListed }) => isListed).map(({ path, title }) => (
           <Link
             key={path}
-            href={path}
-            aria-current={at === path || at.startsWith(`${path}/`) ? "page" : undefined}
+            href={toHref(path)}
+            aria-current={at === toHref(path) || at.startsWith(`${toHref(path)}/`) ? "page" : undefined}
             className="flex items-center justify-between gap-2 whitespace-nowrap rounded px-2 py-1 text-sm text-soft hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:font-medium aria-[current=page]:text-ink"
           >
             {title}
-            {path === "/approvals" && <WaitingApprovals />}
+            {toHref(path) === "/approvals" && <WaitingApprovals />}
           </Link>
         ))}
       </div>
@@ -106,18 +116,20 @@ function Navigation({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
+const COUNTED = 100;
+
 /** How many questions wait for a person. */
 function WaitingApprovals() {
   const { data } = useCall(
     "GET /approvals",
-    { limit: 100 },
+    { limit: COUNTED },
     { when: ({ event }) => event.startsWith("approval.") || event === "run.finished" },
   );
   const count = data?.items.length ?? 0;
   if (count === 0) return null;
   return (
     <span className="rounded-full bg-wait px-1.5 text-xs font-semibold text-surface">
-      {data?.next_cursor == null ? count : `${count}+`}
+      {count < COUNTED ? count : `${count}+`}
       <span className="sr-only"> waiting for a person</span>
     </span>
   );

@@ -1,0 +1,123 @@
+import type { FeedEvent } from "pawl/client";
+import { Link, useLocation, useParams } from "wouter";
+import { type ItemOf, useList } from "../../data/use-list.ts";
+import { ListAndDetail } from "../../parts/list-and-detail.tsx";
+import { Empty, Loading } from "../../parts/loading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { useRowKeys } from "../../parts/row-keys.ts";
+import { Rows } from "../../parts/rows.tsx";
+import { StatusSign } from "../../parts/status.tsx";
+import { Time } from "../../parts/values.tsx";
+import { ViewBar } from "../../parts/view-bar.tsx";
+import { ClosedQuestion } from "./closed-question.tsx";
+import { Question } from "./question.tsx";
+
+export type Approval = ItemOf<"GET /approvals">;
+
+/** What changes the open questions: also the end of a run that asks, and one that goes on. */
+export const asksOrAnswers = ({ event }: FeedEvent) => event.startsWith("approval.") || event.startsWith("run.");
+
+/** Every question that waits for a person, and the one that is picked with what is to be judged. */
+export function ApprovalsView() {
+  const { items, error, isPending, more } = useList("GET /approvals", {}, { isNumbered: true, when: asksOrAnswers });
+  const picked = usePicked();
+  const [, go] = useLocation();
+  const at = useRowKeys({
+    count: items.length,
+    onOpen: (index) => go(toAddress(items[index])),
+    onClose: () => go("/approvals"),
+  });
+  const question = items.find(({ approval_id }) => approval_id === picked);
+  const next = items[items.findIndex(({ approval_id }) => approval_id === picked) + 1];
+  if (error !== null && items.length === 0) {
+    return (
+      <div className="p-4">
+        <Problem error={error} />
+      </div>
+    );
+  }
+  const detail =
+    question !== undefined ? (
+      <Question key={question.approval_id} question={question} onAnswered={() => go(toAddress(next))} />
+    ) : (
+      picked !== "" && !isPending && <ClosedQuestion key={picked} id={picked} />
+    );
+  return (
+    <>
+      <ViewBar title="Approvals">
+        <span className="text-soft">
+          {items.length === 0 ? "" : `${items.length} ${items.length === 1 ? "waits" : "wait"} for a person`}
+        </span>
+      </ViewBar>
+      <ListAndDetail
+        title={question === undefined ? "This question" : `${question.workflow_name} · ${question.step_id}`}
+        onClose={() => go("/approvals")}
+        {...(detail === false ? {} : { detail })}
+        list={
+          isPending ? (
+            <Loading what="the questions" />
+          ) : items.length === 0 ? (
+            <Empty title="Nobody is asked anything.">
+              A run that asks a person stands here until it is answered: a step of the type{" "}
+              <code className="font-mono text-xs">approval</code>, a tool that wants to be allowed, or a budget that is
+              used up. It comes by itself.
+            </Empty>
+          ) : (
+            <Rows
+              label="Open questions"
+              items={items}
+              height={52}
+              at={at}
+              onEnd={more}
+              keyOf={({ approval_id }) => approval_id}
+              row={(each) => <QuestionRow question={each} isPicked={each.approval_id === picked} />}
+            />
+          )
+        }
+      />
+    </>
+  );
+}
+
+function QuestionRow({ question, isPicked }: { readonly question: Approval; readonly isPicked: boolean }) {
+  const { workflow_name: workflow, step_id: step, message, since, times_out_at: until } = question;
+  return (
+    <Link
+      href={toAddress(question)}
+      aria-current={isPicked}
+      className="grid grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 aria-[current=true]:bg-accent/12"
+    >
+      <span className="pt-0.5">
+        <StatusSign status="awaiting_approval" />
+      </span>
+      <span className="truncate font-medium" title={message}>
+        {message}
+      </span>
+      <span className="text-right text-soft">
+        <Time at={since} />
+      </span>
+      <span className="col-start-2 truncate text-soft" title={`${workflow} · ${step}`}>
+        {workflow} · {step}
+      </span>
+      {until !== null && (
+        <span className="text-right text-warn">
+          times out <Time at={until} />
+        </span>
+      )}
+    </Link>
+  );
+}
+
+/** The address of a question; of the list where there is none. A path may have slashes. */
+function toAddress(question: Approval | undefined): string {
+  return question === undefined ? "/approvals" : `/approvals/${encodeURIComponent(question.approval_id)}`;
+}
+
+function usePicked(): string {
+  const { "*": written = "" } = useParams<{ "*"?: string }>();
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return written;
+  }
+}
