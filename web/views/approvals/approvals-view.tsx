@@ -1,6 +1,4 @@
-import type { FeedEvent } from "pawl/client";
 import { Link, useLocation, useParams } from "wouter";
-import { type ItemOf, useList } from "../../data/use-list.ts";
 import { ListAndDetail } from "../../parts/list-and-detail.tsx";
 import { Empty, Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -11,15 +9,11 @@ import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { ClosedQuestion } from "./closed-question.tsx";
 import { Question } from "./question.tsx";
-
-export type Approval = ItemOf<"GET /approvals">;
-
-/** What changes the open questions: also the end of a run that asks, and one that goes on. */
-export const asksOrAnswers = ({ event }: FeedEvent) => event.startsWith("approval.") || event.startsWith("run.");
+import { type Approval, useApprovals } from "./use-approvals.ts";
 
 /** Every question that waits for a person, and the one that is picked with what is to be judged. */
 export function ApprovalsView() {
-  const { items, error, isPending, more } = useList("GET /approvals", {}, { isNumbered: true, when: asksOrAnswers });
+  const { items, error, isPending, more } = useApprovals();
   const picked = usePicked();
   const [, go] = useLocation();
   const at = useRowKeys({

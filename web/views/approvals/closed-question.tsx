@@ -5,8 +5,8 @@ import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { LongText } from "../../parts/value-view.tsx";
 import { Time } from "../../parts/values.tsx";
-import { asksOrAnswers } from "./approvals-view.tsx";
 import { Question } from "./question.tsx";
+import { asksOrAnswers } from "./use-approvals.ts";
 
 /** A question of the address that is not in the list: it lies behind what was read of the list, or was answered, or is none. */
 export function ClosedQuestion({ id }: { readonly id: string }) {

@@ -10,8 +10,8 @@ import { Facts } from "../../parts/list-and-detail.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { ValueView } from "../../parts/value-view.tsx";
 import { Id, Time } from "../../parts/values.tsx";
-import type { Approval } from "./approvals-view.tsx";
 import { type Edited, EditValue } from "./edit-value.tsx";
+import type { Approval } from "./use-approvals.ts";
 
 type Edit = InputOf<"POST /approvals/{id}/approve">[0]["edited_data"];
 
