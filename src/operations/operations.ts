@@ -32,6 +32,7 @@ const TOPICS = [
   { topic: "agents", words: [], load: () => import("./agents/mcp-servers.ts") },
   { topic: "workflows", words: ["prompt"], load: () => import("./start/parts.ts") },
   { topic: "terminals", words: ["terminals"], load: () => import("./terminals/terminals.ts") },
+  { topic: "terminals", words: [], load: () => import("./terminals/recordings.ts") },
   { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },
   { topic: "system", words: ["db"], load: () => import("./database/database.ts") },
   { topic: "system", words: ["backup", "restore", "gc", "data"], load: () => import("./data/data.ts") },

@@ -18,6 +18,7 @@ import { RunObservers } from "../../src/operations/events/run-observers.ts";
 import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
 import { TriggerTables } from "../../src/operations/triggers/trigger-tables.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
+import type { TerminalViews } from "../../src/ports/terminals/terminal-views.ts";
 import type { ToolServerState } from "../../src/ports/tools/agent-toolbox.ts";
 import { FileSealer } from "../../src/storage/files/file-sealer.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
@@ -47,6 +48,9 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly service?: ServiceRecords;
   /** What is known of MCP servers. */
   readonly toolServers?: readonly ToolServerState[];
+  /** Absent: there are none. */
+  readonly terminals?: TerminalViews;
+  readonly terminal?: Settings["terminal"];
 }
 
 function openOwnRecords(): ServiceRecords {
@@ -162,6 +166,8 @@ function toApplication(
     env = {},
     remote,
     toolServers = [],
+    terminals,
+    terminal,
     keep = {},
     callable = {},
     service,
@@ -179,6 +185,7 @@ function toApplication(
     metrics: { ...DEFAULTS.metrics, access: metricsAccess },
     models: { ...DEFAULTS.models, ...models },
     capacity: { ...DEFAULTS.capacity, ...capacity },
+    terminal: { ...DEFAULTS.terminal, ...terminal },
   };
   const secrets = Object.values(env);
   const config: Config = { settings, origins: new Map(), secrets, env: (name) => env[name] };
@@ -211,7 +218,7 @@ function toApplication(
     backgroundHost: refuse,
     findOwner: async () => ({ state: "free" }),
     isDriven: async () => false,
-    leftTerminals: async () => undefined,
+    leftTerminals: async () => terminals,
     workflowLibrary: async () => ({ list: async () => [], load: refuse, save: refuse, noteSuccess: refuse }),
     libraryEditor: refuse,
     library: { list: () => [...new Map(known.map((each) => [each.name, each])).values()] },

@@ -46,10 +46,11 @@ class TerminalExecutor implements Executor {
   }
 
   async run(task: Task, signal: AbortSignal): Promise<Outcome> {
-    const { runId, tenantId, reach } = task;
+    const { runId, path: stepPath, tenantId, reach } = task;
+    const call: ToolCall = { signal, isInternal: true, owner: runId, stepPath, tenantId, reach };
     try {
       // A tool may be at a point where it does not look at the signal.
-      return await untilAborted(this.#call(task, { signal, isInternal: true, owner: runId, tenantId, reach }), signal);
+      return await untilAborted(this.#call(task, call), signal);
     } catch (error) {
       if (signal.aborted) return toStopped(task);
       if (!isPawlError(error)) throw error;

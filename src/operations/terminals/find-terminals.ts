@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { TerminalSummary, TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { Application } from "../application/application.ts";
+import { refuseTenant } from "../application/refuse-tenant.ts";
 
 /**
  * The terminals of whoever owns the data directory, or those that have outlived their owner. Undefined: there are none. Nobody
@@ -9,6 +10,11 @@ import type { Application } from "../application/application.ts";
 export async function findTerminals(app: Application): Promise<TerminalViews | undefined> {
   const owner = await app.findOwner();
   return owner.state === "free" ? app.leftTerminals() : (await app.host()).terminals();
+}
+
+/** A person who looks at terminals sees those of all. Throws `FORBIDDEN` for a tenant. */
+export function admitToTerminals(app: Pick<Application, "tenantId">): void {
+  refuseTenant(app, "The terminals are those of all tenants");
 }
 
 export interface FoundTerminal {

@@ -10,6 +10,10 @@ export interface TerminalSummary {
   readonly rows: number;
   /** Whose run has opened it. Null: the application's own, or a person. */
   readonly tenant_id: string | null;
+  /** The run that has opened it. */
+  readonly run_id: string | null;
+  /** The step of that run, by its path. */
+  readonly step_path: string | null;
   /** ISO 8601. */
   readonly created_at: string;
   readonly last_activity: string;
@@ -66,6 +70,8 @@ export interface TerminalViews {
   type(sessionId: string, data: string): Promise<void>;
   /** Ends the program and all that it has started. Throws `TERMINAL_NOT_FOUND`. */
   kill(sessionId: string): Promise<void>;
+  /** Absent: another process holds them. Throws `TERMINAL_NOT_FOUND`. */
+  watchOutput?(sessionId: string): OutputView;
 }
 
 /** Frames for a terminal in a browser, in order. */

@@ -129,6 +129,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "storage rm": () => ["notes/a.txt"],
   "agents ls": none,
   "agents show": () => ["helper"],
+  "terminals ls": none,
   doctor: none,
   config: none,
   "keys ls": none,

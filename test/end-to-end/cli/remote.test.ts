@@ -99,7 +99,7 @@ test("what goes wrong says why, and what to type next", async () => {
     ask("runs", "ls"),
     ask("runs", "ls", ...key),
     ask("run", "question", ...key),
-    ask("terminals", "ls"),
+    ask("agents", "validate"),
     ask("runs", "ls", "--data", "x"),
     pawl(["runs", "ls", "--url", "http://127.0.0.1:9"], { cwd: folder }),
     pawl(["runs", "ls", "--url", url.replace("http", "https")], { cwd: folder }),

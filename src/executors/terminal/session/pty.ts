@@ -53,6 +53,8 @@ export interface SessionFacts {
   readonly webUrl: string | null;
   /** The run that opened it, and closes it at its end. */
   readonly owner: string | undefined;
+  /** The path of the step that opened it. */
+  readonly stepPath?: string | undefined;
   /** Whose run that is. Absent: the application's own. */
   readonly tenantId?: string | undefined;
   readonly createdAt: Date;

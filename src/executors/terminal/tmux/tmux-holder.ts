@@ -136,20 +136,26 @@ function toArgument(text: string): string {
   return text.endsWith(";") ? `${text.slice(0, -1)}\\;` : text;
 }
 
-function toNoted({ id, command, owner, tenantId, createdAt }: SessionFacts, brand: string | undefined): string {
-  return Buffer.from(JSON.stringify({ id, command, owner, tenantId, createdAt, brand })).toString("base64");
+function toNoted(
+  { id, command, owner, stepPath, tenantId, createdAt }: SessionFacts,
+  brand: string | undefined,
+): string {
+  return Buffer.from(JSON.stringify({ id, command, owner, stepPath, tenantId, createdAt, brand })).toString("base64");
 }
 
 function fromNoted(noted: string) {
-  const { id, command, owner, tenantId, createdAt, brand } = JSON.parse(Buffer.from(noted, "base64").toString()) as {
+  const { id, command, owner, stepPath, tenantId, createdAt, brand } = JSON.parse(
+    Buffer.from(noted, "base64").toString(),
+  ) as {
     readonly id: string;
     readonly command: string;
     readonly owner?: string;
+    readonly stepPath?: string;
     readonly tenantId?: string;
     readonly createdAt: string;
     readonly brand?: string;
   };
-  return { facts: { id, command, owner, tenantId, createdAt: new Date(createdAt) }, brand };
+  return { facts: { id, command, owner, stepPath, tenantId, createdAt: new Date(createdAt) }, brand };
 }
 
 /** `undefined`: nobody listens there any more. */

@@ -12,6 +12,8 @@ export interface ToolCall {
   readonly isInternal?: boolean;
   /** The run that the session will belong to, for `exitOwned`. */
   readonly owner?: string;
+  /** The step of that run that calls. */
+  readonly stepPath?: string;
   /** Whose run that is: sessions of others do not exist for it. Absent: all are there. */
   readonly tenantId?: string | undefined;
   /** Addresses that a terminal in the sandbox reaches beside the public ones, from its opening on. */

@@ -24,10 +24,10 @@ export const openTerminal: ToolHandler<"open_terminal"> = async (parts, request,
   if (confined !== undefined && "error" in confined) return toFailure(shell, confined.error);
 
   const id = `session_${randomBytes(4).toString("hex")}`;
-  const { owner, tenantId } = call;
+  const { owner, stepPath, tenantId } = call;
   // The address opens every terminal of this machine, so that no tenant gets it.
   const webUrl = tenantId === undefined ? (parts.surroundings.toWebUrl?.(id) ?? null) : null;
-  const facts = { id, command: shell, webUrl, owner, tenantId, createdAt: new Date(), isSandboxed };
+  const facts = { id, command: shell, webUrl, owner, stepPath, tenantId, createdAt: new Date(), isSandboxed };
   let session: TerminalSession;
   try {
     session = await parts.table.open(facts, confined?.spec ?? plan.spec);

@@ -54,6 +54,8 @@ function toSummary({ facts, screen, state, lastActivityAt, exitCode }: TerminalS
     columns: screen.columns,
     rows: screen.rows,
     tenant_id: facts.tenantId ?? null,
+    run_id: facts.owner ?? null,
+    step_path: facts.stepPath ?? null,
     created_at: facts.createdAt.toISOString(),
     last_activity: lastActivityAt.toISOString(),
     web_url: facts.webUrl,

@@ -6,6 +6,9 @@ import type { streamEvents, streamRun } from "../../../operations/runs/follow/fo
 import { streamRun as followRun } from "../../../operations/runs/follow/stream-run.ts";
 import { endIdOf, type StreamedChange } from "../../../operations/runs/follow/streamed-change.ts";
 import { describeHealth } from "../../../operations/service/check-health.ts";
+import { admitToTerminals, findTerminal } from "../../../operations/terminals/find-terminals.ts";
+import { followTerminal, TERMINAL_ENDED } from "../../../operations/terminals/follow-terminal.ts";
+import type { streamTerminal } from "../../../operations/terminals/terminals.ts";
 import type { HttpParts } from "../http-parts.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { answerEventStream } from "./event-stream.ts";
@@ -15,6 +18,7 @@ import { type Asked, type ServedByHand, toEndpoints } from "./serve-operation.ts
 const BY_HAND: Readonly<Record<string, ServedByHand>> = {
   streamRun: { serve: serveRunStream },
   streamEvents: { serve: serveEventStream },
+  streamTerminal: { serve: serveTerminalStream },
   getHealth: { serve: serveHealth },
   readMetrics: { serve: serveMetrics, isOpen: isMetricsOpen },
 };
@@ -78,4 +82,23 @@ async function serveEventStream(
 ): Promise<Response> {
   const after = c.req.header("last-event-id") ?? sent;
   return answerEventStream(parts, (stop) => parts.feed.follow({ tenantId: parts.appFor(c).tenantId, after }, stop));
+}
+
+/** Tells what a terminal shows, then its output. Whoever comes again is shown the screen anew. */
+async function serveTerminalStream(
+  { parts, c }: Asked,
+  { id }: z.output<typeof streamTerminal.input>,
+): Promise<Response> {
+  const app = parts.appFor(c);
+  admitToTerminals(app);
+  // Browsers ask again whenever a stream ends.
+  if (c.req.header("last-event-id") === TERMINAL_ENDED) return new Response(null, { status: 204 });
+  const { terminals, session } = await findTerminal(app, id);
+  const watch = terminals.watchOutput?.bind(terminals, session.session_id);
+  if (watch === undefined)
+    throw new PawlError("NOT_SUPPORTED", {
+      message: "Another process holds this terminal.",
+      remedy: "Ask for its screen: `GET /terminals/{id}/screen`.",
+    });
+  return answerEventStream(parts, (stop) => followTerminal(watch, stop));
 }
