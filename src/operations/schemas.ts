@@ -14,11 +14,6 @@ export const jsonObjectSchema = z
   JsonObject
 >;
 
-/** An output of which the type says all: nobody but this program's own commands reads it. */
-export function typed<Output>() {
-  return z.custom<Output>();
-}
-
 /** A file as it is: the whole body of a request or an answer, and never a part of JSON. */
 export const bytesSchema = z.instanceof(Uint8Array).meta({ type: "string", format: "binary" });
 
