@@ -40,7 +40,7 @@ export const runSummarySchema = z
   })
   .meta({ id: "RunSummary", description: "A run without its contents." });
 
-const violationSchema = z
+export const violationSchema = z
   .object({
     policy: z.string(),
     action: z.enum(["redact", "block", "approve", "alert"]).describe("What was done about it."),

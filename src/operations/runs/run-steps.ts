@@ -3,7 +3,8 @@ import { defineOperation } from "../operation.ts";
 import { idField } from "../schemas.ts";
 import { stepStatusSchema } from "./run-schemas.ts";
 import { listSteps } from "./steps/list-steps.ts";
-import { stepSpansSchema } from "./steps/step-schemas.ts";
+import { showStep } from "./steps/show-step.ts";
+import { stepDetailSchema, stepSpansSchema } from "./steps/step-schemas.ts";
 
 const id = idField("The run's id, or the beginning of it.", "runs ls");
 
@@ -50,4 +51,27 @@ export const listRunSteps = defineOperation({
   cli: { no: "`runs show` lists the steps, `runs watch` draws them." },
   mcp: { no: "`get_run_status` lists the steps with their outcome." },
   handle: ({ app }, { id, as_of, ...wanted }) => listSteps(app, id, { ...wanted, asOf: as_of }),
+});
+
+export const getRunStep = defineOperation({
+  id: "getRunStep",
+  summary: "Show one step of a run with what it was given and gave",
+  scope: "read",
+  effect: { does: "reads", beyond: true },
+  input: z.strictObject({
+    id,
+    path: z
+      .string()
+      .min(1)
+      .max(2_200)
+      .describe("Its path: `score`, `batch[2]/fetch[7]`, `poll#7`; `enrich` is a fan-out as one."),
+    as_of: asOf,
+    whole: z.boolean().default(false).describe("Values of more than 64 KiB too."),
+  }),
+  output: stepDetailSchema,
+  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "STEP_NOT_FOUND"],
+  http: { method: "GET", path: "/runs/{id}/steps/{path}" },
+  cli: { no: "`runs show --json` has every step with its values." },
+  mcp: { no: "`get_run_status` has every step with its output." },
+  handle: ({ app }, { id, path, as_of, whole }) => showStep(app, id, { path, asOf: as_of, isWhole: whole }),
 });

@@ -215,7 +215,7 @@ export function errorOf(
   return failure === undefined ? null : describeError(failure, place);
 }
 
-function outputOf({ status, history }: StepEntry): Handle {
+export function outputOf({ status, history }: StepEntry): Handle {
   if (status !== "completed") return 0;
   if (history === undefined) return EMPTY_LIST;
   return history.life.is === "ended" ? history.life.handle : 0;
@@ -231,18 +231,18 @@ async function readHandles(reading: RunReading, handles: readonly Handle[]): Pro
 }
 
 /** A model's prompt is made from the input by its executor, which tells it in the log. */
-function rendersPrompt({ step }: StepEntry): boolean {
+export function rendersPrompt({ step }: StepEntry): boolean {
   return step.step.kind === "task" && step.step.executor === "llm";
 }
 
-function renderedIn(log: Json): string | undefined {
+export function renderedIn(log: Json): string | undefined {
   const events: readonly Json[] = Array.isArray(log) ? log : [];
   const prompted = events.find((event) => isJsonObject(event) && event["type"] === "prompt");
   return isJsonObject(prompted) && typeof prompted["text"] === "string" ? prompted["text"] : undefined;
 }
 
 /** People read the prompt of an agent's input, and the whole of any other. */
-function toPrompt(input: Json): string | null {
+export function toPrompt(input: Json): string | null {
   if (input === null) return null;
   if (isJsonObject(input) && typeof input["prompt"] === "string") return input["prompt"];
   return typeof input === "string" ? input : JSON.stringify(input);

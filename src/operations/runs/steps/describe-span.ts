@@ -8,7 +8,7 @@ import type { StepEntry } from "../describe/describe-run-steps.ts";
 import type { ErrorDescription, StepStatus } from "../run-schemas.ts";
 import type { AttemptSpan, RunSpans, WaitSpan } from "./run-spans.ts";
 import type { StepCosts } from "./step-costs.ts";
-import type { FanOutNode, StepNode, StepNodes } from "./step-nodes.ts";
+import type { FanOutNode, InstanceNode, StepNode, StepNodes } from "./step-nodes.ts";
 import type { StepAttempt, StepSpan, StepWait } from "./step-schemas.ts";
 
 /** A run as of some event, with all that spans are described from. */
@@ -22,7 +22,7 @@ export function describeSpan(reading: SpansReading, node: StepNode): StepSpan {
   return node.is === "fan-out" ? describeFanOut(reading, node) : describeInstance(reading, node);
 }
 
-function describeInstance(reading: SpansReading, node: StepNode & { readonly is: "instance" }): StepSpan {
+function describeInstance(reading: SpansReading, node: InstanceNode): StepSpan {
   const { path, entry } = node;
   const { history, item } = entry;
   const spans = reading.spans.spansOf(path);
@@ -114,8 +114,8 @@ function rollUp({ scope }: FanOutNode, counts: ReadonlyMap<StepStatus, number>, 
   return all > 0 && counts.get("skipped") === all ? "skipped" : "completed";
 }
 
-/** An attempt whose start is not yet on record has begun all the same. */
-function attemptsOf({ history, step }: StepEntry, recorded: readonly AttemptSpan[]): readonly AttemptSpan[] {
+/** As they are described. An attempt whose start is not yet on record has begun all the same. */
+export function attemptsOf({ history, step }: StepEntry, recorded: readonly AttemptSpan[]): readonly AttemptSpan[] {
   if (history?.life.is !== "live" || step.step.kind !== "task") return recorded;
   const { attempt, phase, startedAt } = history.life.instance;
   if (phase !== "dispatched" || recorded.at(-1)?.attempt === attempt) return recorded;
@@ -130,11 +130,12 @@ function attemptsOf({ history, step }: StepEntry, recorded: readonly AttemptSpan
     unpriced: false,
     usage: {},
     reusedFrom: undefined,
+    endSeq: 0,
   };
   return [...recorded, running];
 }
 
-function describeAttempt(span: AttemptSpan): StepAttempt {
+export function describeAttempt(span: AttemptSpan): StepAttempt {
   return {
     attempt: span.attempt,
     status: span.status,

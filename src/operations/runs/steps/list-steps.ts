@@ -34,7 +34,7 @@ export async function listSteps(app: Application, id: string, wanted: StepsWante
 }
 
 /** A run as of an event; of a later one than the newest, as it is now. */
-async function readSpans(app: Application, record: RunRecord, asOf?: number): Promise<SpansReading> {
+export async function readSpans(app: Application, record: RunRecord, asOf?: number): Promise<SpansReading> {
   let spans: RunSpans | undefined;
   const reading = await readRunHistory(await app.records(), record, {
     ...(asOf === undefined ? {} : { upTo: asOf }),
@@ -52,7 +52,7 @@ async function readSpans(app: Application, record: RunRecord, asOf?: number): Pr
   };
 }
 
-function describeAsOf(reading: SpansReading) {
+export function describeAsOf(reading: SpansReading) {
   const { record, history } = reading;
   const { seq, now } = history.state;
   return {
@@ -64,7 +64,7 @@ function describeAsOf(reading: SpansReading) {
   };
 }
 
-function stepUnknown(path: string): PawlError {
+export function stepUnknown(path: string): PawlError {
   return new PawlError("STEP_NOT_FOUND", { message: `There is no step at "${path}" in this run, as of that event.` });
 }
 

@@ -18,6 +18,8 @@ export interface AttemptSpan {
   usage: JsonObject;
   /** The run that its outcome was taken over from. */
   reusedFrom: string | undefined;
+  /** The event that has ended it; 0: none. */
+  endSeq: number;
 }
 
 /** A time in which a step instance rested. */
@@ -33,6 +35,8 @@ export interface WaitSpan {
 export interface StepSpans {
   /** Since then the next attempt could begin. */
   queuedAt: number;
+  /** The event with what a call was given, or a person was shown; 0: none. */
+  givenSeq: number;
   readonly attempts: AttemptSpan[];
   readonly waits: WaitSpan[];
 }
@@ -54,7 +58,7 @@ export class RunSpans {
   apply(event: Event): void {
     const change = this.#history.apply(event);
     const { now } = this.#history.state;
-    for (const { path } of change.began) this.#spans.set(path, { queuedAt: now, attempts: [], waits: [] });
+    for (const { path } of change.began) this.#spans.set(path, { queuedAt: now, givenSeq: 0, attempts: [], waits: [] });
     this.#note(event);
     for (const path of this.#touchedBy(event, change)) this.#lookForWait(path);
     for (const ended of change.ended) this.#endAttempt(ended, now);
@@ -70,7 +74,9 @@ export class RunSpans {
       case "stepFailed":
         return this.#end(event, "failed");
       case "approvalAsked":
-        return event.attempt === undefined ? undefined : this.#end(event, "asked");
+        return event.attempt === undefined ? this.#noteGiven(event.path) : this.#end(event, "asked");
+      case "callResolved":
+        return this.#noteGiven(event.path);
       case "stepInterrupted": {
         const spans = this.#spans.get(event.path);
         if (spans === undefined) return;
@@ -97,7 +103,6 @@ export class RunSpans {
       case "stepRecorded":
       case "stepLogged":
       case "costReserved":
-      case "callResolved":
       case "waitBegun":
       case "approvalAnswered":
       case "timerFired":
@@ -108,6 +113,11 @@ export class RunSpans {
       case "runFinished":
         return;
     }
+  }
+
+  #noteGiven(path: string): void {
+    const spans = this.#spans.get(path);
+    if (spans !== undefined) spans.givenSeq = this.#history.state.seq;
   }
 
   /** The attempt that the event is about, which may be the first that is heard of it. */
@@ -129,6 +139,7 @@ export class RunSpans {
       unpriced: false,
       usage: {},
       reusedFrom: undefined,
+      endSeq: 0,
     };
     attempts.push(opened);
     return opened;
@@ -154,6 +165,7 @@ export class RunSpans {
     if (spans !== undefined) spans.queuedAt = event.at;
     attempt.status = status;
     attempt.endedAt = event.at;
+    attempt.endSeq = this.#history.state.seq;
     if (event.type === "stepFailed") attempt.failure = { code: event.code, message: event.message };
     if (event.type === "stepSucceeded") attempt.reusedFrom = event.reused?.run;
   }

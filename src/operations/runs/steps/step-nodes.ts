@@ -14,7 +14,7 @@ import {
 /** What a page of steps lists: an instance, or a fan-out as one. */
 export type StepNode = InstanceNode | FanOutNode;
 
-interface InstanceNode {
+export interface InstanceNode {
   readonly is: "instance";
   readonly path: string;
   readonly scope: Scope;

@@ -1,9 +1,15 @@
 import { z } from "zod";
 import { atMostSchema } from "../../costs/micro-dollars.ts";
-import { errorSchema, type Frozen, jsonObjectSchema, timeSchema } from "../../schemas.ts";
-import { runStatusSchema, stepStatusSchema } from "../run-schemas.ts";
+import { errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../../schemas.ts";
+import { runStatusSchema, stepStatusSchema, violationSchema } from "../run-schemas.ts";
 
 const count = z.number().int();
+
+const sizeSchema = count
+  .nullable()
+  .describe(
+    "Of JSON as text. Above 65,536 the value is left out unless `whole` is given. Null: too many values to count.",
+  );
 
 const attemptSchema = z
   .object({
@@ -102,7 +108,47 @@ export const stepSpansSchema = z
   })
   .meta({ id: "StepSpans", description: "A page of the steps of a run, as of an event." });
 
+const placeSchema = z
+  .object({ file: z.string().optional(), line: count, column: count })
+  .meta({ id: "SourcePlace", description: "A place in the text of a definition. Lines and columns start at 1." });
+
+export const stepDetailSchema = stepSpanSchema
+  .extend({
+    run_id: z.string(),
+    run_status: runStatusSchema,
+    as_of: asOfFields.as_of,
+    last_seq: asOfFields.last_seq,
+    at: asOfFields.at,
+    place: placeSchema.nullable().describe("Where the definition has it. Null: nobody knows."),
+    graph: z.string().describe("The graph that it stands in, for `GET /runs/{id}/graph?called=`."),
+    input: jsonSchema
+      .optional()
+      .describe(
+        "What its latest attempt was given, a call its workflow, or a person was shown, with secrets masked. Null: nothing is on record. Absent: see `input_bytes`.",
+      ),
+    input_bytes: sizeSchema,
+    input_prompt: z
+      .string()
+      .nullable()
+      .describe("The prompt as its executor has sent it. Null: it has none, or it is as large as the input is."),
+    output_data: jsonSchema.optional().describe("Null where it has not completed. Absent: see `output_bytes`."),
+    output_bytes: sizeSchema,
+    attempts: z.array(
+      attemptSchema
+        .extend({
+          error: errorSchema.nullable().describe("In full."),
+          details: jsonSchema
+            .optional()
+            .describe("What else its executor said of the failure. Absent: nothing, or too much."),
+        })
+        .meta({ id: "StepAttemptDetail" }),
+    ),
+    violations: z.array(violationSchema).describe("What policies had to say, over all its attempts."),
+  })
+  .meta({ id: "StepDetail", description: "An instance of a step, or a fan-out, with what it was given and gave." });
+
 export type StepAttempt = Frozen<z.output<typeof attemptSchema>>;
 export type StepWait = Frozen<z.output<typeof waitSchema>>;
 export type StepSpan = Frozen<z.output<typeof stepSpanSchema>>;
+export type StepDetail = Frozen<z.output<typeof stepDetailSchema>>;
 export type StepSpansPage = Frozen<z.output<typeof stepSpansSchema>>;
