@@ -30,6 +30,12 @@ const VIEWS: readonly View[] = [
     "Approvals",
     lazy(async () => ({ default: (await import("./views/approvals/approvals-view.tsx")).ApprovalsView })),
   ),
+  {
+    path: "/workflows/:name",
+    title: "Workflow",
+    isListed: false,
+    View: lazy(async () => ({ default: (await import("./views/workflows/workflow-view.tsx")).WorkflowView })),
+  },
 ];
 
 /** Of a view that has parts, the address without them. */

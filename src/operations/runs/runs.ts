@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Event } from "../../core/history/events.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
+import { explainGraph } from "../definitions/explain/explain-graph.ts";
 import { defineOperation } from "../operation.ts";
 import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
 import { listArtifacts } from "../storage/list-artifacts.ts";
@@ -242,6 +243,20 @@ export const readRunGraph = defineOperation({
   cli: { no: "`runs watch` draws it." },
   mcp: { no: "For programs that draw a run: `get_workflow` says what it does in which order." },
   handle: ({ app }, { id, called }) => readGraph(app, id, called),
+});
+
+export const explainRunGraph = defineOperation({
+  id: "explainRunGraph",
+  summary: "What a run does, in which order",
+  scope: "read",
+  effect: "reads",
+  input: readRunGraph.input,
+  output: z.unknown(),
+  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "WORKFLOW_NOT_FOUND"],
+  http: { method: "GET", path: "/runs/{id}/graph/explained" },
+  cli: { no: "`runs watch` draws it." },
+  mcp: { no: "`get_workflow` says what its workflow does in which order." },
+  handle: async ({ app }, { id, called }) => explainGraph(await readGraph(app, id, called)),
 });
 
 export const readRunLogs = defineOperation({

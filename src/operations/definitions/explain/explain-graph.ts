@@ -197,12 +197,12 @@ function explainApproval(
 }
 
 function explainTransition(
-  { on, when, to }: Transition,
+  { on, when, written, to }: Transition,
   places: KnownPlaces,
 ): NonNullable<StepExplanation["transitions"]>[number] {
   return {
     on,
-    ...(when === undefined ? {} : { when: showExpr(when, places) }),
+    ...(when === undefined ? {} : { when: written ?? showExpr(when, places) }),
     to: typeof to === "string" ? to : `end (${to.end})`,
   };
 }
