@@ -36,6 +36,11 @@ const VIEWS: readonly View[] = [
     isListed: false,
     View: lazy(async () => ({ default: (await import("./views/workflows/workflow-view.tsx")).WorkflowView })),
   },
+  listed(
+    "/schedules",
+    "Schedules",
+    lazy(async () => ({ default: (await import("./views/schedules/schedules-view.tsx")).SchedulesView })),
+  ),
 ];
 
 /** Of a view that has parts, the address without them. */

@@ -24,6 +24,7 @@ const TOPICS = [
   { topic: "costs", words: ["costs"], load: () => import("./costs/costs.ts") },
   { topic: "runs", words: ["violations"], load: () => import("./runs/violations.ts") },
   { topic: "schedules", words: ["schedules"], load: () => import("./schedules/schedules.ts") },
+  { topic: "schedules", words: [], load: () => import("./schedules/preview-schedule.ts") },
   { topic: "keys", words: ["keys"], load: () => import("./keys/keys.ts") },
   { topic: "storage", words: ["storage"], load: () => import("./storage/storage.ts") },
   { topic: "templates", words: ["init"], load: () => import("./templates/templates.ts") },

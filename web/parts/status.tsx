@@ -38,6 +38,9 @@ const LOOKS: Readonly<Record<string, Look>> = {
     words: "budget exceeded",
     shape: "M8 1.5 15 14H1Zm-.8 4.2.2 4h1.2l.2-4Zm0 5v1.6h1.6v-1.6Z",
   },
+  enabled: { tone: "ok", words: "enabled", shape: `${RING}M7.2 5h1.6v2.6l2 1.6-1 1.3-2.6-2.1Z` },
+  paused: { tone: "warn", words: "paused", shape: "M3 3h3.8v10H3Zm6.2 0H13v10H9.2Z" },
+  started: { tone: "ok", words: "started", shape: "M4 2.5v11l9-5.5Z" },
   interrupted: { tone: "warn", words: "interrupted", shape: "M2 7h5v2H2Zm7-4h2v10H9Zm3 4h2v2h-2Z" },
 };
 

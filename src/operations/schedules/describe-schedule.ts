@@ -4,7 +4,7 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
 import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
-import { openFireTimes } from "./fire-times.ts";
+import { type FireTimes, openFireTimes } from "./fire-times.ts";
 import { showNotify } from "./schedule-notify.ts";
 import { openZonedTime } from "./zoned-time.ts";
 
@@ -98,10 +98,14 @@ export async function describeSchedule(
 async function nextTimesOf(schedule: StoredSchedule, now: number): Promise<readonly string[]> {
   const times = await openFireTimes(schedule);
   const { enabled, nextFireAt, timezone } = schedule;
+  return showNextTimes(times, timezone, enabled && nextFireAt !== undefined ? nextFireAt : times.next(now));
+}
+
+/** Five slots from the first on, as the clocks of their zone show them. */
+export function showNextTimes(times: FireTimes, timezone: string, first: number | undefined): readonly string[] {
   const show = openZonedTime(timezone);
   const shown: string[] = [];
-  let slot = enabled && nextFireAt !== undefined ? nextFireAt : times.next(now);
-  for (; slot !== undefined && shown.length < SHOWN_TIMES; slot = times.next(slot)) {
+  for (let slot = first; slot !== undefined && shown.length < SHOWN_TIMES; slot = times.next(slot)) {
     shown.push(show(slot));
   }
   return shown;

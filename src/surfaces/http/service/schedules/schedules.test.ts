@@ -61,6 +61,22 @@ test("a schedule is answered with its next five times as the clocks of its zone 
   expect((await send(world, "GET", "/schedules")).data).toEqual({ items: [created.data], next_cursor: null });
 });
 
+test("the next times of a cron expression are told before a schedule is made of it, or what is wrong with it", async () => {
+  const world = newWorld();
+  const told = await send(world, "GET", "/schedules/preview?cron=30%202%20*%20*%20*&timezone=Europe/Berlin");
+  expect(told.data["next_fire_times"]).toEqual([
+    "2026-03-29T03:00:00+02:00",
+    "2026-03-30T02:30:00+02:00",
+    "2026-03-31T02:30:00+02:00",
+    "2026-04-01T02:30:00+02:00",
+    "2026-04-02T02:30:00+02:00",
+  ]);
+  const refused = await send(world, "GET", "/schedules/preview?cron=99%202%20*%20*%20*");
+  expect(refused).toMatchObject({ status: 400, error: { code: "CRON_INVALID" } });
+  const nowhere = await send(world, "GET", "/schedules/preview?cron=30%202%20*%20*%20*&timezone=Nowhere");
+  expect(nowhere).toMatchObject({ status: 400, error: { code: "TIMEZONE_INVALID" } });
+});
+
 test("the other spelling means the same, and both at once mean nothing", async () => {
   const world = newWorld();
   const body = { workflow_name: "hello", cron_expression: "0 6 * * *", input_data: { a: 1 } };

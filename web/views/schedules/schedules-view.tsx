@@ -1,0 +1,112 @@
+import { useState } from "react";
+import { useInAddress } from "../../data/use-address.ts";
+import { Button } from "../../parts/button.tsx";
+import { useKeys } from "../../parts/keys.ts";
+import { ListAndDetail } from "../../parts/list-and-detail.tsx";
+import { Empty, Loading } from "../../parts/loading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { useRowKeys } from "../../parts/row-keys.ts";
+import { Rows } from "../../parts/rows.tsx";
+import { StatusSign } from "../../parts/status.tsx";
+import { Time } from "../../parts/values.tsx";
+import { ViewBar } from "../../parts/view-bar.tsx";
+import { ScheduleDetail } from "./schedule-detail.tsx";
+import { ScheduleForm } from "./schedule-form.tsx";
+import { type Schedule, useSchedules } from "./use-schedules.ts";
+
+/** What starts workflows by the clock, and what became of it. */
+export function SchedulesView() {
+  const { items, error, isPending, more } = useSchedules();
+  const [id, setId] = useInAddress("id");
+  const [isMaking, setMaking] = useState(false);
+  const at = useRowKeys({
+    count: items.length,
+    onOpen: (index) => setId(items[index]?.schedule_id ?? ""),
+    onClose: () => setId(""),
+  });
+  useKeys({ n: () => setMaking(true) });
+  const picked = items.find(({ schedule_id }) => schedule_id === id);
+  if (error !== null && items.length === 0) {
+    return (
+      <div className="p-4">
+        <Problem error={error} />
+      </div>
+    );
+  }
+  const make = (
+    <Button kind="main" hint="n" onClick={() => setMaking(true)}>
+      New schedule
+    </Button>
+  );
+  return (
+    <>
+      <ViewBar title="Schedules" actions={make} />
+      <ListAndDetail
+        title={picked?.workflow_name}
+        onClose={() => setId("")}
+        {...(picked && { detail: <ScheduleDetail key={id} schedule={picked} onRemoved={() => setId("")} /> })}
+        list={
+          isPending ? (
+            <Loading what="the schedules" />
+          ) : items.length === 0 ? (
+            <Empty title="Nothing starts by the clock.">
+              Make a schedule here, or write <code className="font-mono text-xs">schedule: "0 6 * * 1-5"</code> into a
+              workflow of the application.
+            </Empty>
+          ) : (
+            <Rows
+              label="Schedules"
+              items={items}
+              height={52}
+              at={at}
+              onEnd={more}
+              keyOf={({ schedule_id }) => schedule_id}
+              row={(each) => <ScheduleRow schedule={each} isPicked={each === picked} onPick={setId} />}
+            />
+          )
+        }
+      />
+      {isMaking && (
+        <ScheduleForm
+          onClose={() => setMaking(false)}
+          onDone={(made) => {
+            setMaking(false);
+            setId(made);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface ScheduleRowProps {
+  readonly schedule: Schedule;
+  readonly isPicked: boolean;
+  readonly onPick: (id: string) => void;
+}
+
+function ScheduleRow({ schedule, isPicked, onPick }: ScheduleRowProps) {
+  const { schedule_id: id, workflow_name: workflow, cron_expression: cron, timezone, enabled } = schedule;
+  return (
+    <button
+      type="button"
+      aria-current={isPicked}
+      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 text-left aria-[current=true]:bg-accent/12"
+      onClick={() => onPick(id)}
+    >
+      <span className="pt-0.5">
+        <StatusSign status={enabled ? "enabled" : "paused"} />
+      </span>
+      <span className="truncate font-medium" title={workflow}>
+        {workflow}
+      </span>
+      <span className="text-right">
+        {enabled ? <Time at={schedule.next_fire_at} none="never again" /> : <span className="text-warn">paused</span>}
+      </span>
+      <span className="col-start-2 truncate text-soft" title={`${cron} ${timezone}`}>
+        <span className="font-mono text-xs">{cron}</span> {timezone}
+      </span>
+      <span className="text-right text-soft">{schedule.source === "api" ? "" : "from its definition"}</span>
+    </button>
+  );
+}
