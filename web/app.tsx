@@ -25,17 +25,19 @@ const VIEWS: readonly View[] = [
     "Runs",
     lazy(async () => ({ default: (await import("./views/runs/runs-view.tsx")).RunsView })),
   ),
+  unlisted(
+    "/runs/:id",
+    lazy(async () => ({ default: (await import("./views/run/run-view.tsx")).RunView })),
+  ),
   listed(
     "/approvals/*?",
     "Approvals",
     lazy(async () => ({ default: (await import("./views/approvals/approvals-view.tsx")).ApprovalsView })),
   ),
-  {
-    path: "/workflows/:name",
-    title: "Workflow",
-    isListed: false,
-    View: lazy(async () => ({ default: (await import("./views/workflows/workflow-view.tsx")).WorkflowView })),
-  },
+  unlisted(
+    "/workflows/:name",
+    lazy(async () => ({ default: (await import("./views/workflows/workflow-view.tsx")).WorkflowView })),
+  ),
   listed(
     "/schedules",
     "Schedules",
@@ -50,6 +52,10 @@ function toHref(path: string): string {
 
 function listed(path: string, title: string, View: ComponentType): View {
   return { path, title, isListed: true, View };
+}
+
+function unlisted(path: string, View: ComponentType): View {
+  return { path, title: "", isListed: false, View };
 }
 
 export function App() {

@@ -63,14 +63,15 @@ export function wordsOf(status: string): string {
   return LOOKS[status]?.words ?? status.replaceAll("_", " ");
 }
 
-/** The sign alone, with the words for who cannot see it. */
+/** The sign alone, with the words on hover and for who cannot see it. */
 export function StatusSign({ status, size = 14 }: { readonly status: string; readonly size?: number }) {
-  const look = LOOKS[status];
+  const words = wordsOf(status);
   return (
-    <svg width={size} height={size} viewBox="0 0 16 16" role="img" className={`shrink-0 ${TONES[toneOf(status)]}`}>
-      <title>{wordsOf(status)}</title>
-      <path d={look?.shape ?? RING} fill="currentColor" fillRule="evenodd" />
-    </svg>
+    <span role="img" aria-label={words} title={words} className={`inline-flex shrink-0 ${TONES[toneOf(status)]}`}>
+      <svg width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
+        <path d={LOOKS[status]?.shape ?? RING} fill="currentColor" fillRule="evenodd" />
+      </svg>
+    </span>
   );
 }
 

@@ -4,6 +4,8 @@ import { type RunningServer, startServer } from "../../end-to-end/support/server
 interface KilledServerOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Of `pawl serve`: for clients that cannot be told another port. */
+  readonly args?: readonly string[];
 }
 
 /** `pawl serve` that is killed and started again on the same data; whoever asks it goes on asking. */
@@ -19,7 +21,7 @@ export class KilledServer {
   }
 
   async start(): Promise<void> {
-    this.#server = await startServer([], this.#options);
+    this.#server = await startServer(this.#options.args ?? [], this.#options);
     this.#isUp.resolve(this.#server.url);
   }
 

@@ -1,3 +1,4 @@
+import type { InputOf, OutputOf } from "pawl/client";
 import { type RefObject, useEffect, useState } from "react";
 import { useInAddress } from "../../data/use-address.ts";
 import { useCall } from "../../data/use-call.ts";
@@ -17,12 +18,25 @@ const STATUSES = [
   "budget_exceeded",
 ];
 
+const DIALECTS = ["sandcastle", "uhlp", "terminal", "agents"];
+
+const CHIP =
+  "inline-flex h-7 items-center gap-1 rounded border border-line px-1.5 text-xs text-soft hover:bg-raised aria-pressed:border-accent aria-pressed:bg-accent/12 aria-pressed:text-ink";
+
 /** What is looked for, in the address: text, workflow, time, and statuses with how many runs have each. */
-export function RunFilters({ searchRef }: { readonly searchRef: RefObject<HTMLDivElement | null> }) {
+interface RunFiltersProps {
+  readonly searchRef: RefObject<HTMLDivElement | null>;
+  /** As asked for, but for its statuses. */
+  readonly filter: NonNullable<InputOf<"GET /runs/counts">[0]>;
+}
+
+export function RunFilters({ searchRef, filter }: RunFiltersProps) {
   const [status, setStatus] = useInAddress("status");
   const [workflow, setWorkflow] = useInAddress("workflow");
   const [since, setSince] = useInAddress("since");
+  const [dialect, setDialect] = useInAddress("dialect");
   const { data: workflows } = useCall("GET /workflows", {});
+  const { data: counts } = useCall("GET /runs/counts", filter, { when: () => true });
   const names = [
     ...new Set([...(workflow === "" ? [] : [workflow]), ...(workflows?.items.map(({ name }) => name) ?? [])]),
   ];
@@ -59,6 +73,16 @@ export function RunFilters({ searchRef }: { readonly searchRef: RefObject<HTMLDi
           onPick={setSince}
         />
       </div>
+      <div className="w-32">
+        <Choice
+          label="Dialect"
+          hidesLabel
+          value={dialect}
+          choices={[["", "every dialect"], ...DIALECTS.map((each) => [each, each] as const)]}
+          onPick={setDialect}
+        />
+      </div>
+      <TenantField />
       <fieldset className="flex flex-wrap gap-1">
         <legend className="sr-only">Statuses</legend>
         {STATUSES.map((each) => (
@@ -67,15 +91,78 @@ export function RunFilters({ searchRef }: { readonly searchRef: RefObject<HTMLDi
             type="button"
             aria-pressed={picked.has(each)}
             title={wordsOf(each)}
-            className="inline-flex h-7 items-center gap-1 rounded border border-line px-1.5 text-xs text-soft hover:bg-raised aria-pressed:border-accent aria-pressed:bg-accent/12 aria-pressed:text-ink"
+            className={CHIP}
             onClick={() => toggle(each)}
           >
             <StatusSign status={each} size={12} />
-            <span className="max-xl:sr-only">{wordsOf(each)}</span>
+            <span className="max-2xl:sr-only">{wordsOf(each)}</span>
+            <span className="tabular-nums">{count(counts, each)}</span>
           </button>
         ))}
+        {counts && <Only name="asking" words="asks a person" count={counts.asking} status="awaiting_approval" />}
+        {counts && <Only name="held" words="held" count={counts.held} status="held" />}
+        {counts && <Only name="not_driven" words="not driven" count={counts.not_driven} status="interrupted" />}
       </fieldset>
     </>
+  );
+}
+
+/** Only where the address names one, or runs of tenants are there to be seen. */
+function TenantField() {
+  const [tenant, setTenant] = useInAddress("tenant");
+  const [isAsked, setAsked] = useState(false);
+  if (tenant === "" && !isAsked) {
+    return (
+      <button type="button" className={CHIP} onClick={() => setAsked(true)}>
+        tenant …
+      </button>
+    );
+  }
+  return (
+    <div className="w-32">
+      <TextField
+        label="Tenant"
+        hidesLabel
+        placeholder="tenant"
+        defaultValue={tenant}
+        onBlur={({ target }) => {
+          setTenant(target.value.trim());
+          setAsked(false);
+        }}
+        onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+      />
+    </div>
+  );
+}
+
+type Counts = OutputOf<"GET /runs/counts">;
+
+function count(counts: Counts | undefined, status: string): string {
+  const by: Readonly<Record<string, number | null>> = counts?.by_status ?? {};
+  return counts === undefined ? "" : (by[status] ?? 0).toLocaleString();
+}
+
+interface OnlyProps {
+  readonly name: "asking" | "held" | "not_driven";
+  readonly words: string;
+  readonly count: number;
+  readonly status: string;
+}
+
+/** A filter beside the statuses, offered while some run fits it. */
+function Only({ name, words, count, status }: OnlyProps) {
+  const [value, setValue] = useInAddress(name);
+  if (count === 0 && value === "") return null;
+  return (
+    <button
+      type="button"
+      aria-pressed={value !== ""}
+      className={CHIP}
+      onClick={() => setValue(value === "" ? "true" : "")}
+    >
+      <StatusSign status={status} size={12} />
+      {words} {count.toLocaleString()}
+    </button>
   );
 }
 

@@ -28,7 +28,7 @@ export const RunRow = memo(function RunRow({ run, isMarked, onMark }: RunRowProp
         {workflow}
       </Link>
       <span
-        className="col-span-full row-start-2 min-w-0 truncate text-soft max-md:pl-12 md:col-span-1 md:row-start-1"
+        className="min-w-0 truncate text-soft max-md:col-span-full max-md:row-start-2 max-md:pl-12"
         title={error?.message ?? ""}
       >
         {run.not_driven === true && <span className="mr-1 text-warn">not driven</span>}

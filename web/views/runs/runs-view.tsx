@@ -1,6 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from "react";
-import { useLocation } from "wouter";
-import { useInAddress } from "../../data/use-address.ts";
+import { useLocation, useSearchParams } from "wouter";
 import { Button } from "../../parts/button.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { Empty, Loading } from "../../parts/loading.tsx";
@@ -16,7 +15,7 @@ import { type RunFilter, useRuns } from "./use-runs.ts";
 
 /** All runs, newest first, with what is filtered in the address. */
 export function RunsView() {
-  const { filter, isFiltered } = useRunFilter();
+  const { filter, others, isFiltered } = useRunFilter();
   const { runs, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useRuns(filter);
   const [, go] = useLocation();
   const [at, setAt] = useState(-1);
@@ -59,7 +58,7 @@ export function RunsView() {
           </Button>
         }
       >
-        <RunFilters searchRef={search} />
+        <RunFilters searchRef={search} filter={others} />
       </ViewBar>
       {marked.size > 0 && <BulkActions ids={[...marked]} onDone={() => setMarked(new Set())} />}
       {isPending ? (
@@ -83,21 +82,22 @@ export function RunsView() {
   );
 }
 
-/** As it stands in the address. */
-function useRunFilter(): { readonly filter: RunFilter; readonly isFiltered: boolean } {
-  const [status] = useInAddress("status");
-  const [workflow] = useInAddress("workflow");
-  const [since] = useInAddress("since");
-  const [until] = useInAddress("until");
-  const [q] = useInAddress("q");
+const FILTERS = ["status", "workflow", "dialect", "tenant", "q", "asking", "held", "not_driven"] as const;
+
+/** As it stands in the address; `others` leaves the statuses out. */
+function useRunFilter() {
+  const [params] = useSearchParams();
+  const written = params.toString();
   return useMemo(() => {
+    const given = new URLSearchParams(written);
+    const times = { since: toTime(given.get("since") ?? ""), until: toTime(given.get("until") ?? "") };
+    const texts = Object.fromEntries(FILTERS.map((name) => [name, given.get(name) ?? ""]));
     const filter = Object.fromEntries(
-      Object.entries({ status, workflow, since: toTime(since), until: toTime(until), q }).filter(
-        ([, value]) => value !== "",
-      ),
-    );
-    return { filter, isFiltered: Object.keys(filter).length > 0 };
-  }, [status, workflow, since, until, q]);
+      Object.entries({ ...texts, ...times }).filter(([, value]) => value !== ""),
+    ) as RunFilter;
+    const { status: _status, ...others } = filter;
+    return { filter, others, isFiltered: Object.keys(filter).length > 0 };
+  }, [written]);
 }
 
 const AGO_MS: Readonly<Record<string, number>> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };

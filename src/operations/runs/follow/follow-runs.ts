@@ -16,7 +16,10 @@ export const streamRun = defineOperation({
       .string()
       .max(40)
       .optional()
-      .describe("The id of the last event seen; the header `Last-Event-ID` goes first."),
+      .describe(
+        "The id of the last event seen, or the number of an event of its journal (`last_seq` of its steps); the header " +
+          "`Last-Event-ID` goes first.",
+      ),
     progress: z
       .boolean()
       .default(false)

@@ -69,10 +69,14 @@ export function endIdOf({ lastSeq }: Pick<RunRecord, "lastSeq">): string {
   return `${lastSeq}.${RESULT_FROM + 2}`;
 }
 
-/** An unknown id means the beginning: a change told twice is better than one that is lost. */
+/**
+ * The number of an event alone means everything that it has caused. An unknown id means the beginning: a change told twice is
+ * better than one that is lost.
+ */
 export function parseId(id: string | undefined): Position {
-  const [, seq, n] = /^(\d{1,12})\.(\d{1,12})$/.exec(id ?? "") ?? [];
-  return seq === undefined || n === undefined ? { seq: 0, n: -1 } : { seq: Number(seq), n: Number(n) };
+  const [, seq, n] = /^(\d{1,12})(?:\.(\d{1,12}))?$/.exec(id ?? "") ?? [];
+  if (seq === undefined) return { seq: 0, n: -1 };
+  return { seq: Number(seq), n: n === undefined ? Number.POSITIVE_INFINITY : Number(n) };
 }
 
 export function isBehind(change: { readonly id: string }, { seq, n }: Position): boolean {

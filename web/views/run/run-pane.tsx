@@ -1,0 +1,69 @@
+import { Link } from "wouter";
+import { useCall } from "../../data/use-call.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { ValueView } from "../../parts/value-view.tsx";
+import { toBytesText } from "../../parts/values.tsx";
+import { Section } from "./section.tsx";
+import { hasEnded, type Run } from "./use-run.ts";
+
+/** What the run was given, what it gave, and its files. Values are asked for when this pane is looked at. */
+export function RunPane({ run }: { readonly run: Run }) {
+  const { data, error } = useCall(
+    "GET /runs/{id}",
+    { id: run.run_id, steps: false, prompts: false, artifacts: true },
+    {
+      when: ({ event, data: { run_id } }) => event === "run.finished" && run_id === run.run_id,
+    },
+  );
+  return (
+    <div className="min-h-0 flex-1 overflow-auto p-3">
+      <p className="text-soft">Choose a step on the left to see what it was given and what it gave.</p>
+      {error && <Problem error={error} />}
+      {data !== undefined && (
+        <>
+          <Section title="Input">
+            <ValueView value={data.input_data} label="the input" />
+          </Section>
+          <Section title="Output">
+            {hasEnded(run) || data.outputs !== null ? (
+              <ValueView value={data.outputs} label="the output" />
+            ) : (
+              <p className="text-soft">It has not ended yet.</p>
+            )}
+          </Section>
+          {Object.keys(data.usage).length > 0 && (
+            <Section title="Usage">
+              <ValueView value={data.usage} label="the usage" />
+            </Section>
+          )}
+          {(data.artifacts?.length ?? 0) > 0 && (
+            <Section title="Files">
+              <ul>
+                {data.artifacts?.map(({ path, bytes }) => (
+                  <li key={path} className="break-all font-mono text-xs">
+                    {path} <span className="text-soft">{toBytesText(bytes)}</span>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+          {data.reruns.length > 0 && (
+            <Section title="Done again as">
+              <ul>
+                {data.reruns.map(({ run_id, kind, from_path, status }) => (
+                  <li key={run_id}>
+                    <Link href={`/runs/${run_id}`} className="font-mono text-xs underline">
+                      {run_id}
+                    </Link>{" "}
+                    {kind}
+                    {from_path !== "" && ` from ${from_path}`}, {status}
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
