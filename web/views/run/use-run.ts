@@ -16,7 +16,7 @@ const PAUSE_PER_READ = 3;
 /** More than a frame can show: what the page lacks is read again instead. */
 const MAX_WAITING = 5_000;
 
-export const HEAD = "GET /runs/{id}";
+const HEAD = "GET /runs/{id}";
 const STEPS = "GET /runs/{id}/steps";
 const ENDED = new Set<string>(["completed", "partial", "failed", "cancelled", "budget_exceeded"]);
 
