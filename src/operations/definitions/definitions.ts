@@ -2,6 +2,7 @@ import { z } from "zod";
 import { byItsSurfaces, defineOperation } from "../operation.ts";
 import { idField } from "../schemas.ts";
 import { validationSchema } from "../workflows/workflow-schemas.ts";
+import { graphExplanationSchema } from "./explain/graph-schemas.ts";
 import { validateText } from "./validate-definition.ts";
 
 export const validateWorkflow = defineOperation({
@@ -9,7 +10,13 @@ export const validateWorkflow = defineOperation({
   summary: "Check a definition without saving it",
   scope: "read",
   effect: "reads",
-  input: z.strictObject({ text: z.string().min(1).describe("A definition in any of the formats.") }),
+  input: z.strictObject({
+    text: z.string().min(1).describe("A definition in any of the formats."),
+    graph: z
+      .boolean()
+      .default(false)
+      .describe("Tell what each workflow does, in which order, as `GET /workflows/{name}` does."),
+  }),
   output: validationSchema,
   errors: ["DEFINITION_TOO_COSTLY"],
   http: { method: "POST", path: "/workflows/validate" },
@@ -20,8 +27,9 @@ export const validateWorkflow = defineOperation({
     title: "Check a definition",
     description: "Every problem of a definition at once, with line and column. Nothing is saved or run.",
     names: { text: "yaml_content" },
+    without: ["graph"],
   },
-  handle: ({ app }, { text }) => validateText(app, text),
+  handle: ({ app }, { text, graph }) => validateText(app, text, graph),
 });
 
 export const explainWorkflow = defineOperation({
@@ -30,7 +38,7 @@ export const explainWorkflow = defineOperation({
   scope: "read",
   effect: "reads",
   input: z.strictObject({ workflow: idField("A file, FILE#NAME, or the name of a registered workflow.") }),
-  output: z.unknown(),
+  output: graphExplanationSchema,
   http: { no: "`showWorkflow` answers with it." },
   cli: { byHand: ["graph"] },
   mcp: { no: "`get_workflow` answers with it." },

@@ -44,6 +44,7 @@ async function hasInlineAgents(config: Application["config"], folder: string): P
 export async function validateText(
   { config, grant }: Pick<Application, "config" | "grant">,
   text: string,
+  withGraph: boolean,
 ): Promise<TextValidation> {
-  return validateSent(text, { grant, folders: [], ...loadOptionsOf(config) });
+  return validateSent(text, { grant, folders: [], ...loadOptionsOf(config) }, withGraph);
 }

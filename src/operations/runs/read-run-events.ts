@@ -2,6 +2,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { EventRow } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
+import { explainGraph } from "../definitions/explain/explain-graph.ts";
+import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
 import { readPinnedGraph } from "../repeat/read-pinned-graph.ts";
 import { eachEvent } from "./each-event.ts";
 import { findRun } from "./find-run.ts";
@@ -45,13 +47,35 @@ function withoutSealed(event: EventRow["event"]): EventRow["event"] {
  * what the run has not called: whoever sees the run sees no graphs of others.
  */
 export async function readRunGraph(app: Application, idOrPrefix: string, called?: string): Promise<Graph> {
+  return (await findGraph(app, idOrPrefix, called)).graph;
+}
+
+/** The same as people read it, with the names that the input had. */
+export async function explainRunGraph(
+  app: Application,
+  idOrPrefix: string,
+  called?: string,
+): Promise<GraphExplanation> {
+  const { graph, inputNames } = await findGraph(app, idOrPrefix, called);
+  return explainGraph(graph, inputNames);
+}
+
+interface FoundGraph {
+  readonly graph: Graph;
+  readonly inputNames: readonly string[];
+}
+
+async function findGraph(app: Application, idOrPrefix: string, called: string | undefined): Promise<FoundGraph> {
   const record = await findRun(app, idOrPrefix);
-  if (called === undefined || called === record.graph) return readPinnedGraph(app, record.graph);
   const { journal } = await app.records();
-  for await (const { event } of eachEvent(journal, record.no))
-    if (event.type === "callResolved" && event.graph === called) return readPinnedGraph(app, called);
+  const wanted = called ?? record.graph;
+  for await (const { event } of eachEvent(journal, record.no)) {
+    const hash = event.type === "runStarted" ? record.graph : event.type === "callResolved" ? event.graph : undefined;
+    if (hash === wanted && "inputNames" in event)
+      return { graph: await readPinnedGraph(app, wanted), inputNames: event.inputNames };
+  }
   throw new PawlError("WORKFLOW_NOT_FOUND", {
-    message: `The run ${record.id} has called no graph ${called}.`,
+    message: `The run ${record.id} has called no graph ${wanted}.`,
     remedy: "Take the hash from a `callResolved` event of the run.",
   });
 }

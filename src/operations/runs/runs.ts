@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Event } from "../../core/history/events.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
-import { explainGraph } from "../definitions/explain/explain-graph.ts";
+import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
 import { defineOperation } from "../operation.ts";
 import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
 import { listArtifacts } from "../storage/list-artifacts.ts";
@@ -13,7 +13,7 @@ import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
 import { describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
-import { pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
+import { explainRunGraph as explain, pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
 import { removeEnded } from "./remove-ended.ts";
 import { type RunSummary, runSchema, runStatusSchema, runSummarySchema } from "./run-schemas.ts";
 
@@ -224,6 +224,12 @@ export const readRunEvents = defineOperation({
   },
 });
 
+const called = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .optional()
+  .describe("The hash in a `callResolved` event of the run: the graph that it has called.");
+
 export const readRunGraph = defineOperation({
   id: "readRunGraph",
   summary: "The graph that a run goes by",
@@ -231,11 +237,7 @@ export const readRunGraph = defineOperation({
   effect: "reads",
   input: z.strictObject({
     id,
-    called: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/)
-      .optional()
-      .describe("The hash in a `callResolved` event of the run: the graph that it has called."),
+    called,
   }),
   output: graphSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "WORKFLOW_NOT_FOUND"],
@@ -247,16 +249,16 @@ export const readRunGraph = defineOperation({
 
 export const explainRunGraph = defineOperation({
   id: "explainRunGraph",
-  summary: "What a run does, in which order",
+  summary: "What a run does, in which order, as `GET /workflows/{name}` tells it of a workflow",
   scope: "read",
   effect: "reads",
-  input: readRunGraph.input,
-  output: z.unknown(),
+  input: z.strictObject({ id, called }),
+  output: graphExplanationSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "WORKFLOW_NOT_FOUND"],
   http: { method: "GET", path: "/runs/{id}/graph/explained" },
-  cli: { no: "`runs watch` draws it." },
-  mcp: { no: "`get_workflow` says what its workflow does in which order." },
-  handle: async ({ app }, { id, called }) => explainGraph(await readGraph(app, id, called)),
+  cli: { no: "`graph` explains a workflow, `runs watch` draws a run." },
+  mcp: { no: "`get_workflow` says what a workflow does in which order." },
+  handle: ({ app }, { id, called }) => explain(app, id, called),
 });
 
 export const readRunLogs = defineOperation({

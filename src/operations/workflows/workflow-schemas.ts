@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
 import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
 
 /** `code`, `severity`, `message`, `remedy`, `rendered` and, where it has one, `place` {line, column}. */
@@ -28,7 +29,7 @@ export type WorkflowSummary = Frozen<z.output<typeof workflowSummarySchema>>;
 export const workflowSchema = workflowSummarySchema
   .extend({
     text: z.string().describe("The definition as it is written; secrets are masked."),
-    graph: z.unknown().describe("What it does, in which order; null where it is not valid."),
+    graph: graphExplanationSchema.nullable().describe("Null: it is not valid."),
   })
   .meta({ id: "Workflow", description: "A workflow with its definition." });
 
@@ -49,7 +50,17 @@ export type SavedWorkflowVersion = Frozen<z.output<typeof savedVersionSchema>>;
 export const validationSchema = z.object({
   valid: z.boolean(),
   problems: problemsSchema,
-  workflows: z.array(z.object({ name: z.string(), dialect: z.string(), steps: z.number().int() })),
+  workflows: z.array(
+    z.object({
+      name: z.string(),
+      dialect: z.string(),
+      steps: z.number().int(),
+      graph: graphExplanationSchema
+        .nullable()
+        .optional()
+        .describe("What it does, in which order. Null: all steps are more than 2,000. Absent: not asked for."),
+    }),
+  ),
   agents: z.number().int().optional().describe("How many agents it has, if it is a file of agents."),
 });
 

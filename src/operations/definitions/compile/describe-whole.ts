@@ -1,13 +1,28 @@
+import type { Flow, Graph } from "../../../core/graph/graph.ts";
+import { stepsWithin } from "../../../core/graph/steps-within.ts";
 import type { TextValidation } from "../../workflows/workflow-schemas.ts";
 import { describeProblem } from "../describe-problem.ts";
+import { explainGraph } from "../explain/explain-graph.ts";
 import type { WholeReport } from "./report-on-text.ts";
 
+/** More than these nobody can look at. */
+const MAX_EXPLAINED_STEPS = 2_000;
+
 /** A checked text, as clients are told of it. */
-export function describeWhole({ definitions, parts, isValid, problems }: WholeReport): TextValidation {
+export function describeWhole(
+  { definitions, parts, isValid, problems }: WholeReport,
+  { withGraph = false }: { readonly withGraph?: boolean } = {},
+): TextValidation {
+  const steps = definitions.reduce((sum, { graph }) => sum + countSteps(graph.flow), 0);
+  const explain = (graph: Graph) => (steps > MAX_EXPLAINED_STEPS ? null : explainGraph(graph));
   const workflows = definitions.map(({ graph }) => {
     const { name, dialect, flow } = graph;
-    return { name, dialect, steps: flow.steps.length };
+    return { name, dialect, steps: flow.steps.length, ...(withGraph ? { graph: explain(graph) } : {}) };
   });
   const agents = parts?.filter(({ kind }) => kind === "agent").length;
   return { valid: isValid, problems: problems.map(describeProblem), workflows, agents };
+}
+
+function countSteps(flow: Flow): number {
+  return [...stepsWithin(flow)].length;
 }

@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { ROOT } from "../../../../test/support/fixtures.ts";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { EVERYTHING, SENT } from "../../../core/trust/grant.ts";
+import { validationSchema } from "../../workflows/workflow-schemas.ts";
 import { describeWhole } from "./describe-whole.ts";
 import { reportOnSent, validateSent } from "./report-on-sent.ts";
 import { checkWholeText, reportOnText } from "./report-on-text.ts";
@@ -25,7 +27,9 @@ test.each(FIXTURES)("a long text is reported on in a thread as it is without one
   const ours = { grant: EVERYTHING, folders: [], isLenient: true };
   expect(await reportOnSent(text, ours)).toEqual(await reportOnText(text, ours));
   const sent = { grant: SENT, folders: [] };
-  expect(await validateSent(text, sent)).toEqual(describeWhole(await checkWholeText(text, sent)));
+  const told = await validateSent(text, sent, true);
+  expect(told).toEqual(describeWhole(await checkWholeText(text, sent), { withGraph: true }));
+  expect(z.strictObject(validationSchema.shape).parse(told)).toEqual(told);
 });
 
 test("an integer beyond 2^53 and a large double come back from the thread as they are", async () => {

@@ -29,9 +29,9 @@ export async function reportOnSent(text: string, origin: TextOrigin): Promise<De
 }
 
 /** `checkWholeText` in the same way, as it is told. */
-export async function validateSent(text: string, origin: TextOrigin): Promise<TextValidation> {
-  if (!isLongAndSent(text, origin)) return describeWhole(await checkWholeText(text, origin));
-  const { validation } = await threads.perform({ kind: "validate", text, origin: toData(origin) });
+export async function validateSent(text: string, origin: TextOrigin, withGraph = false): Promise<TextValidation> {
+  if (!isLongAndSent(text, origin)) return describeWhole(await checkWholeText(text, origin), { withGraph });
+  const { validation } = await threads.perform({ kind: "validate", text, origin: toData(origin), withGraph });
   if (validation === undefined) throw tooCostly(TOO_MANY_PARTS);
   return validation;
 }

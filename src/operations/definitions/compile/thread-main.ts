@@ -11,6 +11,8 @@ const MAX_GRAPH_PARTS = 50_000;
 export interface CompileJob {
   readonly kind: "report" | "validate";
   readonly text: string;
+  /** Tell what the workflows do. */
+  readonly withGraph?: boolean;
   readonly origin: Omit<TextOrigin, "read" | "hasChromium"> & { readonly canPrint: boolean };
 }
 
@@ -21,11 +23,11 @@ export interface CompileAnswer {
 }
 
 /** Does one job, however long it takes. `report-on-sent.ts` starts this thread, and ends it. */
-async function perform({ kind, text, origin: { canPrint, ...data } }: CompileJob): Promise<CompileAnswer> {
+async function perform({ kind, text, withGraph, origin: { canPrint, ...data } }: CompileJob): Promise<CompileAnswer> {
   const origin: TextOrigin = { ...data, hasChromium: () => canPrint };
   if (kind === "validate") {
     const whole = await checkWholeText(text, origin);
-    return whole.definitions.some(hasTooManyParts) ? {} : { validation: describeWhole(whole) };
+    return whole.definitions.some(hasTooManyParts) ? {} : { validation: describeWhole(whole, { withGraph }) };
   }
   const report = await reportOnText(text, origin);
   return report.definition !== undefined && hasTooManyParts(report.definition) ? {} : { report };

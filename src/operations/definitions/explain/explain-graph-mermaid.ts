@@ -1,4 +1,4 @@
-import type { FlowExplanation, GraphExplanation, StepExplanation } from "./explain-graph.ts";
+import type { FlowExplanation, GraphExplanation, StepExplanation } from "./graph-schemas.ts";
 
 /**
  * The graph as a Mermaid flowchart. Ids of its nodes are numbers of our own and labels are escaped character by character,

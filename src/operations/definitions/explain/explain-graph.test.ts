@@ -23,7 +23,7 @@ test("the lead enrichment: enrich and score follow scrape item by item, as long 
 test("with an input that has the names nothing follows a fan-out", async () => {
   const graph = await loadExample("lead-enrichment.yaml");
 
-  const { flow, assumed_item_fields } = explainGraph(graph, { companies: [], name: "", website: "" });
+  const { flow, assumed_item_fields } = explainGraph(graph, ["companies", "name", "website"]);
 
   expect(flow.steps.map(({ follows }) => follows)).toEqual([undefined, undefined, undefined]);
   expect(assumed_item_fields).toEqual([]);
@@ -99,7 +99,7 @@ test("a machine has a start and transitions", () => {
   expect(explained.flow.start).toBe("poll");
   expect(explained.flow.steps[0]?.transitions).toEqual([
     { on: "success", to: "poll" },
-    { on: "failure", to: "end (failure)" },
+    { on: "failure", to: "end (failure)", ends: "failure" },
   ]);
   expect(toMermaid(explained)).toContain('n1 -- "success" --> n1');
 });

@@ -1,85 +1,17 @@
-import type { Each, Flow, Graph, Place, RetryPolicy, Step, Transition } from "../../../core/graph/graph.ts";
+import type { Each, Graph, RetryPolicy, Step, Transition } from "../../../core/graph/graph.ts";
 import { type IndexedFlow, indexGraph } from "../../../core/graph/indexed-graph.ts";
 import { computeShape, SINGLE } from "../../../core/graph/shape.ts";
-import type { JsonObject } from "../../../core/json.ts";
 import { toUsd } from "../../costs/micro-dollars.ts";
-import { describeRunLimits, type RunLimitsDescription } from "../../costs/use-limits.ts";
+import { describeRunLimits } from "../../costs/use-limits.ts";
 import { type KnownPlaces, showExpr } from "./explain-graph-expr.ts";
-
-/** The answer of `pawl graph`. Plain JSON. */
-export interface GraphExplanation {
-  readonly name: string;
-  readonly dialect: string;
-  readonly description?: string;
-  readonly input: {
-    readonly declared: readonly string[];
-    readonly required: readonly string[];
-    readonly defaults: JsonObject;
-  };
-  /** Names that were taken for fields of an item since the input is not known to have them. */
-  readonly assumed_item_fields: readonly string[];
-  readonly flow: FlowExplanation;
-  readonly max_cost_usd?: number;
-  /** Beside money. */
-  readonly limits?: RunLimitsDescription;
-  readonly timeout_seconds?: number;
-  readonly schedule?: string;
-  readonly storage_path?: string;
-  readonly dead_letter?: true;
-}
-
-export interface FlowExplanation {
-  readonly kind: Flow["kind"];
-  /** Machines: the step that is visited first. */
-  readonly start?: string;
-  /** The step for which two fan-outs could give the item that it names. With such an input the run would fail. */
-  readonly ambiguous?: { readonly step: string; readonly field: string };
-  /** In an order in which they can run. */
-  readonly steps: readonly StepExplanation[];
-}
-
-export interface StepExplanation {
-  readonly id: string;
-  readonly kind: Step["kind"];
-  /** The executor of a task. */
-  readonly executor?: string;
-  readonly description?: string;
-  readonly place?: Place;
-  readonly after: readonly string[];
-  /** The step opens a fan-out of its own. */
-  readonly fan_out?: { readonly over: string; readonly max_concurrent: number };
-  /** The step runs once per item of this step's fan-out. */
-  readonly follows?: string;
-  readonly when?: string;
-  readonly retry?: {
-    readonly max_attempts: number;
-    readonly backoff: RetryPolicy["backoff"];
-    readonly first_delay_seconds: number;
-  };
-  readonly timeout_seconds?: number;
-  readonly on_failure: "abort" | "skip" | "continue" | "catch";
-  readonly at_most_once?: true;
-  readonly max_cost_usd?: number;
-  readonly calls?: string;
-  readonly waits?: string;
-  readonly approval?: {
-    readonly message: string;
-    readonly allow_edit: boolean;
-    readonly timeout_seconds?: number;
-    readonly on_timeout?: "abort" | "skip";
-  };
-  readonly transitions?: readonly { readonly on: Transition["on"]; readonly when?: string; readonly to: string }[];
-  readonly flow?: FlowExplanation;
-  readonly catch?: FlowExplanation;
-  readonly finally?: FlowExplanation;
-}
+import type { FlowExplanation, GraphExplanation, StepExplanation } from "./graph-schemas.ts";
 
 /**
  * Explains a graph before it runs. Which steps run item by item depends on the names that the input has: without an
  * input they are those that the definition declares.
  */
-export function explainGraph(graph: Graph, input?: JsonObject): GraphExplanation {
-  const names = new Set([...graph.input.declared, ...Object.keys(input ?? {})]);
+export function explainGraph(graph: Graph, inputNames?: readonly string[]): GraphExplanation {
+  const names = new Set([...graph.input.declared, ...(inputNames ?? [])]);
   const assumed = new Set<string>();
   const context = { names, assumed, places: { input: graph.input.project, findStep: () => undefined } };
   const flow = explainFlow(indexGraph(graph, "").root, context);
@@ -89,7 +21,7 @@ export function explainGraph(graph: Graph, input?: JsonObject): GraphExplanation
     dialect: graph.dialect,
     description: graph.description,
     input: { declared: graph.input.declared, required: requiredOf(graph), defaults: graph.input.defaults },
-    assumed_item_fields: input === undefined ? [...assumed] : [],
+    assumed_item_fields: inputNames === undefined ? [...assumed] : [],
     flow,
     ...(limits.maxCostMicro === undefined ? {} : { max_cost_usd: toUsd(limits.maxCostMicro) }),
     ...describeRunLimits(limits),
@@ -203,7 +135,7 @@ function explainTransition(
   return {
     on,
     ...(when === undefined ? {} : { when: written ?? showExpr(when, places) }),
-    to: typeof to === "string" ? to : `end (${to.end})`,
+    ...(typeof to === "string" ? { to } : { to: `end (${to.end})`, ends: to.end }),
   };
 }
 

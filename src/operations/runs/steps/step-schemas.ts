@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { atMostSchema } from "../../costs/micro-dollars.ts";
+import { placeSchema, stepKindSchema } from "../../definitions/explain/graph-schemas.ts";
 import { errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../../schemas.ts";
 import { runStatusSchema, stepStatusSchema, violationSchema } from "../run-schemas.ts";
 
@@ -59,7 +60,7 @@ const stepSpanSchema = z
     step_id: z.string(),
     parallel_index: count.nullable().describe("Which item it is. Null: none."),
     visit: count.nullable().describe("Which visit of a machine's step it is, from 1. Null: it stands in a dag."),
-    kind: z.enum(["task", "flow", "call", "wait", "approve", "set", "respond"]).describe("As `graph` names it."),
+    kind: stepKindSchema.describe("As `graph` names it."),
     executor: z.string().nullable().describe("Who does the work of a task. Null: it is none."),
     description: z.string().nullable(),
     status: stepStatusSchema.describe(
@@ -79,7 +80,7 @@ const stepSpanSchema = z
     called: z
       .object({ workflow: z.string(), graph: z.string() })
       .nullable()
-      .describe("The workflow that a call has called. `GET /runs/{id}/graph?called=` gives its graph."),
+      .describe("The workflow that a call has called. `GET /runs/{id}/graph/explained?called=` tells what it does."),
     attempts: z.array(attemptSchema).describe("Of a task, oldest first."),
     waits: z.array(waitSchema).describe("Oldest first."),
   })
@@ -108,10 +109,6 @@ export const stepSpansSchema = z
   })
   .meta({ id: "StepSpans", description: "A page of the steps of a run, as of an event." });
 
-const placeSchema = z
-  .object({ file: z.string().optional(), line: count, column: count })
-  .meta({ id: "SourcePlace", description: "A place in the text of a definition. Lines and columns start at 1." });
-
 export const stepDetailSchema = stepSpanSchema
   .extend({
     run_id: z.string(),
@@ -120,7 +117,7 @@ export const stepDetailSchema = stepSpanSchema
     last_seq: asOfFields.last_seq,
     at: asOfFields.at,
     place: placeSchema.nullable().describe("Where the definition has it. Null: nobody knows."),
-    graph: z.string().describe("The graph that it stands in, for `GET /runs/{id}/graph?called=`."),
+    graph: z.string().describe("The graph that it stands in, for `GET /runs/{id}/graph/explained?called=`."),
     input: jsonSchema
       .optional()
       .describe(

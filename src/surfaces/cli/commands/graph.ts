@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Application } from "../../../operations/application/application.ts";
-import { explainGraph, type GraphExplanation } from "../../../operations/definitions/explain/explain-graph.ts";
+import { explainGraph } from "../../../operations/definitions/explain/explain-graph.ts";
+import type { GraphExplanation } from "../../../operations/definitions/explain/graph-schemas.ts";
 import { findDefinition } from "../../../operations/definitions/find-definition.ts";
 import { loadOptionsOf } from "../../../operations/definitions/load-options.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
@@ -27,8 +28,7 @@ export async function explainThere({ client }: RemoteParts, workflow: string): P
     return explainGraph((await findDefinition(workflow, { folders: [folder], appDir: folder })).definition.graph);
   }
   const { graph, problems } = await client.call("GET /workflows/{name}", { name: workflow });
-  // A server of this version explains as this program reads.
-  if (graph !== null) return graph as GraphExplanation;
+  if (graph !== null) return graph;
   throw new PawlError("DEFINITION_INVALID", { message: `"${workflow}" has problems.`, details: { problems } });
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../../core/json.ts";
 import type { OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
-import type { GraphExplanation } from "../../../../operations/definitions/explain/explain-graph.ts";
+import type { GraphExplanation } from "../../../../operations/definitions/explain/graph-schemas.ts";
 import type { CliVerb, Operation, Table } from "../../../../operations/operation.ts";
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
 import { listRuns } from "../../../../operations/runs/runs.ts";

@@ -2,7 +2,7 @@ import type {
   FlowExplanation,
   GraphExplanation,
   StepExplanation,
-} from "../../../../operations/definitions/explain/explain-graph.ts";
+} from "../../../../operations/definitions/explain/graph-schemas.ts";
 import { formatUsd, showLimits } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";

@@ -35,16 +35,23 @@ test("a run's journal is read page by page, and told by its stream, with the gra
   const told = [...stream.matchAll(/^event: event\ndata: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as unknown);
   expect(told).toEqual(all);
   expect(await read("graph")).toMatchObject({ name: "two", format: 1 });
+  const [a, b] = [{ id: "a", transitions: [{ on: "success", to: "b" }] }, { id: "b" }];
+  expect(await read("graph/explained")).toMatchObject({
+    name: "two",
+    flow: { kind: "machine", start: "a", steps: [a, b] },
+  });
 });
 
 test("only graphs that the run has called are shown, and only to who sees the run", async () => {
   const world = newWorld();
   const id = await run(world);
-  const stranger = `/runs/${id}/graph?called=${"0".repeat(64)}`;
-  expect((await world.request(stranger, { headers: ADMIN })).status).toBe(404);
+  for (const path of ["graph", "graph/explained"]) {
+    const stranger = `/runs/${id}/${path}?called=${"0".repeat(64)}`;
+    expect((await world.request(stranger, { headers: ADMIN })).status).toBe(404);
+  }
   const made = await dataOf(await world.post("/keys", { name: "t", scopes: ["run"], tenant_id: "t" }, ADMIN));
   const tenant = { "x-api-key": String(made["key"]) };
-  for (const path of ["events", "graph"])
+  for (const path of ["events", "graph", "graph/explained", "steps", "steps/a%231"])
     expect((await world.request(`/runs/${id}/${path}`, { headers: tenant })).status).toBe(404);
   const mine = await run(world, tenant);
   const events = await (await world.request(`/runs/${mine}/events`, { headers: tenant })).text();

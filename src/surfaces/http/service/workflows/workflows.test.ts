@@ -110,6 +110,11 @@ test("every problem of a text is told with its place, and nothing is kept", asyn
   expect(await answerOf(world.post("/workflows/validate", { text: gate("?") }, ADMIN))).toMatchObject({
     data: { valid: true, problems: [], workflows: [{ name: "gate", dialect: "sandcastle", steps: 1 }] },
   });
+  const drawn = await answerOf(world.post("/workflows/validate", { text: gate("?"), graph: true }, ADMIN));
+  await put(world, "gate", gate("?"));
+  const { graph } = (await get(world, "/workflows/gate")).data;
+  expect(graph).toMatchObject({ flow: { kind: "dag", steps: [{ id: "ask", kind: "approve", after: [] }] } });
+  expect(drawn.data["workflows"]).toMatchObject([{ name: "gate", graph }]);
   expect(await put(world, "broken", sent.text)).toMatchObject({ status: 400, error: { code: "DEFINITION_INVALID" } });
   expect((await get(world, "/workflows/broken")).status).toBe(404);
 });
