@@ -43,6 +43,11 @@ const VIEWS: readonly View[] = [
     "Schedules",
     lazy(async () => ({ default: (await import("./views/schedules/schedules-view.tsx")).SchedulesView })),
   ),
+  listed(
+    "/dead-letters",
+    "Dead letters",
+    lazy(async () => ({ default: (await import("./views/dead-letters/dead-letters-view.tsx")).DeadLettersView })),
+  ),
 ];
 
 /** Of a view that has parts, the address without them. */

@@ -30,7 +30,7 @@ export async function findDeadLetter(app: Application, id: string): Promise<Foun
     throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
   }
   const { note, claimed } = await findDeadLetterNote(app, record.id, path);
-  const letter = toDeadLetter(record, failed, note);
+  const letter = toDeadLetter(record, { ...failed, isHeld }, note);
   return { record, letter, claimed, isHeld };
 }
 

@@ -20,6 +20,7 @@ export const deadLetterSchema = z
     code: z.string(),
     message: z.string(),
     failed_at: timeSchema,
+    held: z.boolean().describe("Its run has not ended: it goes on when this is retried."),
     status: deadLetterStatusSchema.describe("What was done about it. The run stays as it ended."),
     closed_at: timeSchema.nullable(),
     note: z.string().nullable(),
@@ -86,8 +87,8 @@ async function* deadLettersFrom(app: Application, { status, workflow }: DeadLett
       if (record === undefined || !isJsonObject(failure)) continue;
       if (workflow !== undefined && record.workflow !== workflow) continue;
       const { path, code, message, at, isHeld } = failure;
-      const failed = { path: String(path), code: String(code), message: String(message) };
-      if (isHeld === true) {
+      const failed = { path: String(path), code: String(code), message: String(message), isHeld: isHeld === true };
+      if (failed.isHeld) {
         const letter = await findHeldLetter(app, record, { ...failed, at: Number(at) });
         if (letter !== undefined && (status === undefined || letter.status === status)) yield { id, letter };
         continue;
@@ -106,6 +107,7 @@ export interface FailedForGood {
   readonly message: string;
   /** Absent: the end of the run. */
   readonly at?: number;
+  readonly isHeld: boolean;
 }
 
 /** The letter about a step is there as long as the step is held. */
@@ -123,7 +125,7 @@ async function findHeldLetter(
 
 export function toDeadLetter(
   record: RunRecord,
-  { at, ...failed }: FailedForGood,
+  { at, isHeld, ...failed }: FailedForGood,
   note: DeadLetterNote | undefined,
 ): DeadLetter {
   return {
@@ -132,6 +134,7 @@ export function toDeadLetter(
     workflow_name: record.workflow,
     ...failed,
     failed_at: toIsoTime(at ?? record.completedAt ?? record.createdAt),
+    held: isHeld,
     status: note?.status ?? "open",
     closed_at: note === undefined ? null : toIsoTime(note.at),
     note: note?.note ?? null,

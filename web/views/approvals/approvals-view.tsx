@@ -1,9 +1,8 @@
 import { Link, useLocation, useParams } from "wouter";
 import { ListAndDetail } from "../../parts/list-and-detail.tsx";
-import { Empty, Loading } from "../../parts/loading.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { ListPane } from "../../parts/list-pane.tsx";
+import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { Rows } from "../../parts/rows.tsx";
 import { StatusSign } from "../../parts/status.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
@@ -13,7 +12,8 @@ import { type Approval, useApprovals } from "./use-approvals.ts";
 
 /** Every question that waits for a person, and the one that is picked with what is to be judged. */
 export function ApprovalsView() {
-  const { items, error, isPending, more } = useApprovals();
+  const list = useApprovals();
+  const { items, isPending } = list;
   const picked = usePicked();
   const [, go] = useLocation();
   const at = useRowKeys({
@@ -23,13 +23,6 @@ export function ApprovalsView() {
   });
   const question = items.find(({ approval_id }) => approval_id === picked);
   const next = items[items.findIndex(({ approval_id }) => approval_id === picked) + 1];
-  if (error !== null && items.length === 0) {
-    return (
-      <div className="p-4">
-        <Problem error={error} />
-      </div>
-    );
-  }
   const detail =
     question !== undefined ? (
       <Question key={question.approval_id} question={question} onAnswered={() => go(toAddress(next))} />
@@ -48,25 +41,21 @@ export function ApprovalsView() {
         onClose={() => go("/approvals")}
         {...(detail === false ? {} : { detail })}
         list={
-          isPending ? (
-            <Loading what="the questions" />
-          ) : items.length === 0 ? (
-            <Empty title="Nobody is asked anything.">
-              A run that asks a person stands here until it is answered: a step of the type{" "}
-              <code className="font-mono text-xs">approval</code>, a tool that wants to be allowed, or a budget that is
-              used up. It comes by itself.
-            </Empty>
-          ) : (
-            <Rows
-              label="Open questions"
-              items={items}
-              height={52}
-              at={at}
-              onEnd={more}
-              keyOf={({ approval_id }) => approval_id}
-              row={(each) => <QuestionRow question={each} isPicked={each.approval_id === picked} />}
-            />
-          )
+          <ListPane
+            label="Open questions"
+            list={list}
+            height={52}
+            at={at}
+            keyOf={({ approval_id }) => approval_id}
+            row={(each) => <QuestionRow question={each} isPicked={each.approval_id === picked} />}
+            empty={
+              <Empty title="Nobody is asked anything.">
+                A run that asks a person stands here until it is answered: a step of the type{" "}
+                <code className="font-mono text-xs">approval</code>, a tool that wants to be allowed, or a budget that
+                is used up. It comes by itself.
+              </Empty>
+            }
+          />
         }
       />
     </>

@@ -4,6 +4,7 @@ import { useInAddress } from "../../data/use-address.ts";
 import { useCall } from "../../data/use-call.ts";
 import { Choice, TextField } from "../../parts/fields.tsx";
 import { StatusSign, wordsOf } from "../../parts/status.tsx";
+import { WorkflowChoice } from "../../parts/workflow-choice.tsx";
 
 const STATUSES = [
   "queued",
@@ -35,11 +36,7 @@ export function RunFilters({ searchRef, filter }: RunFiltersProps) {
   const [workflow, setWorkflow] = useInAddress("workflow");
   const [since, setSince] = useInAddress("since");
   const [dialect, setDialect] = useInAddress("dialect");
-  const { data: workflows } = useCall("GET /workflows", {});
   const { data: counts } = useCall("GET /runs/counts", filter, { when: () => true });
-  const names = [
-    ...new Set([...(workflow === "" ? [] : [workflow]), ...(workflows?.items.map(({ name }) => name) ?? [])]),
-  ];
   const picked = new Set(status.split(",").filter((each) => each !== ""));
   const toggle = (each: string) => {
     const next = picked.has(each) ? [...picked].filter((other) => other !== each) : [...picked, each];
@@ -50,15 +47,7 @@ export function RunFilters({ searchRef, filter }: RunFiltersProps) {
       <div ref={searchRef} className="w-52">
         <SearchField />
       </div>
-      <div className="w-40">
-        <Choice
-          label="Workflow"
-          hidesLabel
-          value={workflow}
-          choices={[["", "every workflow"], ...names.map((name) => [name, name] as const)]}
-          onPick={setWorkflow}
-        />
-      </div>
+      <WorkflowChoice value={workflow} onPick={setWorkflow} />
       <div className="w-32">
         <Choice
           label="Time"

@@ -3,10 +3,9 @@ import { useInAddress } from "../../data/use-address.ts";
 import { Button } from "../../parts/button.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { ListAndDetail } from "../../parts/list-and-detail.tsx";
-import { Empty, Loading } from "../../parts/loading.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { ListPane } from "../../parts/list-pane.tsx";
+import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { Rows } from "../../parts/rows.tsx";
 import { StatusSign } from "../../parts/status.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
@@ -16,7 +15,8 @@ import { type Schedule, useSchedules } from "./use-schedules.ts";
 
 /** What starts workflows by the clock, and what became of it. */
 export function SchedulesView() {
-  const { items, error, isPending, more } = useSchedules();
+  const list = useSchedules();
+  const { items } = list;
   const [id, setId] = useInAddress("id");
   const [isMaking, setMaking] = useState(false);
   const at = useRowKeys({
@@ -26,13 +26,6 @@ export function SchedulesView() {
   });
   useKeys({ n: () => setMaking(true) });
   const picked = items.find(({ schedule_id }) => schedule_id === id);
-  if (error !== null && items.length === 0) {
-    return (
-      <div className="p-4">
-        <Problem error={error} />
-      </div>
-    );
-  }
   const make = (
     <Button kind="main" hint="n" onClick={() => setMaking(true)}>
       New schedule
@@ -46,24 +39,20 @@ export function SchedulesView() {
         onClose={() => setId("")}
         {...(picked && { detail: <ScheduleDetail key={id} schedule={picked} onRemoved={() => setId("")} /> })}
         list={
-          isPending ? (
-            <Loading what="the schedules" />
-          ) : items.length === 0 ? (
-            <Empty title="Nothing starts by the clock.">
-              Make a schedule here, or write <code className="font-mono text-xs">schedule: "0 6 * * 1-5"</code> into a
-              workflow of the application.
-            </Empty>
-          ) : (
-            <Rows
-              label="Schedules"
-              items={items}
-              height={52}
-              at={at}
-              onEnd={more}
-              keyOf={({ schedule_id }) => schedule_id}
-              row={(each) => <ScheduleRow schedule={each} isPicked={each === picked} onPick={setId} />}
-            />
-          )
+          <ListPane
+            label="Schedules"
+            list={list}
+            height={52}
+            at={at}
+            keyOf={({ schedule_id }) => schedule_id}
+            row={(each) => <ScheduleRow schedule={each} isPicked={each === picked} onPick={setId} />}
+            empty={
+              <Empty title="Nothing starts by the clock.">
+                Make a schedule here, or write <code className="font-mono text-xs">schedule: "0 6 * * 1-5"</code> into a
+                workflow of the application.
+              </Empty>
+            }
+          />
         }
       />
       {isMaking && (

@@ -37,7 +37,9 @@ test("dead letters are listed page by page, and found by their run and path", as
   const { world } = newWorld();
   const id = await failTwice(world);
   const first = await dataOf(world.request("/dead-letter?limit=1&status=open"));
-  expect(first["items"]).toMatchObject([{ dead_letter_id: `${id}:fetch[0]`, code: "BROKEN", status: "open" }]);
+  expect(first["items"]).toMatchObject([
+    { dead_letter_id: `${id}:fetch[0]`, code: "BROKEN", held: false, status: "open" },
+  ]);
   const second = await dataOf(world.request(`/dead-letter?limit=1&cursor=${first["next_cursor"]}`));
   expect(second).toMatchObject({ items: [{ path: "fetch[1]" }], next_cursor: null });
   expect(await dataOf(world.request("/dead-letter?limit=5&offset=1"))).toEqual(second);

@@ -52,7 +52,7 @@ test("its resume lets it go on, and that of all runs does not", async () => {
 
 test("it has a dead letter as long as it is held, also of a workflow that keeps none", async () => {
   const { http, id, letters } = await serveHeld();
-  const letter = { dead_letter_id: `${id}:a`, run_id: id, path: "a", code: "POISON", status: "open" };
+  const letter = { dead_letter_id: `${id}:a`, run_id: id, path: "a", code: "POISON", held: true, status: "open" };
   expect(await letters()).toMatchObject([letter]);
   expect(await dataOf(http.request(`/dead-letter/${id}:a`))).toMatchObject(letter);
   await http.post(`/runs/${id}/resume`, {});
