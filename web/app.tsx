@@ -34,9 +34,10 @@ const VIEWS: readonly View[] = [
     "Approvals",
     lazy(async () => ({ default: (await import("./views/approvals/approvals-view.tsx")).ApprovalsView })),
   ),
-  unlisted(
-    "/workflows/:name",
-    lazy(async () => ({ default: (await import("./views/workflows/workflow-view.tsx")).WorkflowView })),
+  listed(
+    "/workflows/*?",
+    "Workflows",
+    lazy(async () => ({ default: (await import("./views/workflows/workflows-view.tsx")).WorkflowsView })),
   ),
   listed(
     "/schedules",
