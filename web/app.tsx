@@ -49,6 +49,11 @@ const VIEWS: readonly View[] = [
     "Dead letters",
     lazy(async () => ({ default: (await import("./views/dead-letters/dead-letters-view.tsx")).DeadLettersView })),
   ),
+  listed(
+    "/costs",
+    "Costs",
+    lazy(async () => ({ default: (await import("./views/costs/costs-view.tsx")).CostsView })),
+  ),
 ];
 
 /** Of a view that has parts, the address without them. */

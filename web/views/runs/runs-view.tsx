@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
+import { toTime } from "../../data/ago.ts";
 import { Button } from "../../parts/button.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { Empty, Loading } from "../../parts/loading.tsx";
@@ -98,12 +99,4 @@ function useRunFilter() {
     const { status: _status, ...others } = filter;
     return { filter, others, isFiltered: Object.keys(filter).length > 0 };
   }, [written]);
-}
-
-const AGO_MS: Readonly<Record<string, number>> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
-
-/** `hour`, `day` and `week` are so long before now, to the minute, so that the same words ask the same. */
-function toTime(written: string): string {
-  const ago = AGO_MS[written];
-  return ago === undefined ? written : new Date(Math.floor((Date.now() - ago) / 60_000) * 60_000).toISOString();
 }
