@@ -19,7 +19,7 @@ import {
   SELECT_RUNS_BY_PREFIX,
   SUM_APPROVALS,
 } from "../../src/storage/sql/journal-statements.ts";
-import { createdWithinQuery, listRunsQuery } from "../../src/storage/sql/list-queries.ts";
+import { countByStatusQuery, createdWithinQuery, listRunsQuery } from "../../src/storage/sql/list-queries.ts";
 import type { SqliteOptions } from "../../src/storage/sqlite/open-database.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { createRun, newRun, readPaths, readWholeLog, reserveRuns, started } from "./journal-samples.ts";
@@ -312,6 +312,21 @@ describe("questions use indexes", () => {
       "listRuns by time",
       listRunsQuery({ createdFrom: 1, createdBefore: 2, limit: 1 }, SLICE).text,
       /runs USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/,
+    ],
+    [
+      "countRunsByStatus",
+      countByStatusQuery({}, SLICE).text,
+      /runs USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)/,
+    ],
+    [
+      "countRunsByStatus of a workflow",
+      countByStatusQuery({ workflow: "w" }, SLICE).text,
+      /USING INDEX runs_by_workflow \(workflow_name=\? AND rowid>\? AND rowid<\?\)/,
+    ],
+    [
+      "listRuns that are held",
+      listRunsQuery({ status: ["waiting"], holdsSteps: true, limit: 1 }, SLICE).text,
+      /USING INDEX runs_by_status \(status=\? AND rowid>\? AND rowid<\?\)/,
     ],
     [
       "the numbers of a time",

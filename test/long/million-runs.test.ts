@@ -34,9 +34,11 @@ const READS = [
   ...["workflow=w3&offset=140000", "workflow=w3&status=budget_exceeded", "status=failed&workflow=none"],
   ...[`since=${day(1)}`, `until=${day(366)}`, `until=${day(300)}`, `since=${day(300)}&until=${day(299)}&status=failed`],
   ...["q=none", "q=none&status=failed", "q=none&workflow=w3", "q=a&offset=1000000"],
+  ...["dialect=none", "held=true", "not_driven=true", "asking=true&workflow=none"],
 ].flatMap((query) => [`/runs?${query}`, `/api/runs?${query}`]);
 
 const OTHERS = [
+  ...["/runs/counts", "/runs/counts?workflow=w3", "/runs/counts?q=none", `/runs/counts?until=${day(300)}`],
   ...["/costs", "/costs?by=model", "/costs?by=day", "/costs?by=tenant", `/costs?since=${day(400)}`],
   ...["/approvals", "/approvals?limit=10", "/api/approvals?limit=10", "/dead-letter", "/dead-letter?workflow=none"],
   ...["/violations", "/violations?policy=none", "/violations?workflow=none", `/violations?until=${day(366)}`],

@@ -126,7 +126,10 @@ export function entryOfItem(history: RunHistory, { scope, step, visit, item, sta
   const path = stepPath(scope.path, step.escapedId, visit, item);
   const begun = history.steps.get(path);
   if (begun !== undefined) return begunEntry(begun);
-  return { path, step, item, status: idleStatus(scope, state.status[Math.max(0, item)]), history: undefined };
+  const idle = idleStatus(scope, state.status[Math.max(0, item)]);
+  // A machine leaves a step of which one item has failed, and begins no more of them.
+  const status = idle === "pending" && state.phase === "settled" ? "skipped" : idle;
+  return { path, step, item, status, history: undefined };
 }
 
 /** A step that was not reached, or a fan-out over nothing. */

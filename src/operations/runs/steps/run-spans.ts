@@ -56,11 +56,14 @@ export class RunSpans {
 
   /** Applies the event to the history as well. */
   apply(event: Event): void {
+    // Asked before: afterwards it does not wait any more.
+    const reader = event.type === "signalReceived" ? this.#readerOf(event.name) : undefined;
     const change = this.#history.apply(event);
     const { now } = this.#history.state;
     for (const { path } of change.began) this.#spans.set(path, { queuedAt: now, givenSeq: 0, attempts: [], waits: [] });
     this.#note(event);
-    for (const path of this.#touchedBy(event, change)) this.#lookForWait(path);
+    for (const path of this.#touchedBy(event, change)) this.#lookAt(path);
+    if (reader !== undefined) this.#lookAt(reader);
     for (const ended of change.ended) this.#endAttempt(ended, now);
   }
 
@@ -181,12 +184,21 @@ export class RunSpans {
     } else if (isCancelled && attempt.status === "failed" && attempt.endedAt === now) attempt.status = "cancelled";
   }
 
+  #cancelAttempt({ attempts }: StepSpans): void {
+    const attempt = attempts.at(-1);
+    if (attempt === undefined || attempt.endedAt !== undefined) return;
+    attempt.endedAt = this.#history.state.now;
+    attempt.status = "cancelled";
+  }
+
   /** Instances that may have begun or ceased to rest: those that the event is about, and those around them. */
   *#touchedBy(event: Event, { began, ended }: HistoryChange): Generator<string> {
     if ("path" in event) yield* this.#outwards(event.path);
+    // It lets go on what is held.
+    if (event.type === "runResumed") yield* this.#history.state.active.keys();
     if (event.type === "timerFired") yield* this.#outwards(event.timer.slice(0, event.timer.lastIndexOf("@")));
-    for (const { path } of began) yield path;
-    for (const { path } of ended) yield* this.#outwards(path);
+    // One that is cancelled rests no more when its `finally` begins.
+    for (const { path } of [...began, ...ended]) yield* this.#outwards(path);
   }
 
   *#outwards(path: string): Generator<string> {
@@ -195,12 +207,18 @@ export class RunSpans {
     for (; around !== undefined; around = around.scope.parent) yield around.path;
   }
 
-  #lookForWait(path: string): void {
+  #readerOf(signal: string): string | undefined {
+    return this.#history.state.waiters.get(signal)?.values().next().value?.path;
+  }
+
+  #lookAt(path: string): void {
     const spans = this.#spans.get(path);
     if (spans === undefined) return;
     const { state } = this.#history;
     const instance = state.active.get(path);
     const kind = instance === undefined ? undefined : kindOf(instance);
+    // Given up while it ran: its `finally` has begun.
+    if (instance?.phase === "finally") this.#cancelAttempt(spans);
     const last = spans.waits.at(-1);
     const open = last?.until === undefined ? last : undefined;
     if (open?.kind === kind) return;
