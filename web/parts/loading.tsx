@@ -8,7 +8,7 @@ export function Loading({ what }: { readonly what: string }) {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <p role="status" className="p-4 text-soft">
+    <p role="status" data-loading="" className="p-4 text-soft">
       {isLate ? `Reading ${what} …` : ""}
     </p>
   );

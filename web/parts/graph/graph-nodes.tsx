@@ -1,6 +1,6 @@
 import type { Node, NodeProps } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
-import { StatusSign, toneOf, wordsOf } from "../status.tsx";
+import { StatusSign, toneOf } from "../status.tsx";
 import type { DrawnNode } from "./lay-out.ts";
 import type { ShownStep, StepStatus } from "./shown-graph.ts";
 
@@ -51,7 +51,6 @@ function StepView({ drawn }: { readonly drawn: Extract<DrawnNode, { is: "step" }
           type="button"
           tabIndex={-1}
           aria-pressed={isSelected}
-          aria-label={[step.id, toKind(step), status && wordsOf(status.status)].filter(Boolean).join(", ")}
           title={[step.id, step.description].filter(Boolean).join("\n")}
           onClick={() => onSelect(key)}
           className="nopan min-w-0 flex-1 px-2 py-1 text-left"

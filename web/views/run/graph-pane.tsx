@@ -24,22 +24,24 @@ export function GraphPane({ run, spans, selected, onSelect }: GraphPaneProps) {
   if (error !== null) return <Problem error={error} />;
   if (graph === undefined) return <Loading what="the graph" />;
   return (
-    <StepGraph
-      graph={graph}
-      statusOf={statusOf}
-      selected={selected === "" ? undefined : toStepKey(selected)}
-      onSelect={(key) => {
-        const path = statuses.get(key)?.path;
-        if (path !== undefined) onSelect(path);
-      }}
-      findCalled={async (_step, key) => {
-        const called = spans.find((span) => toStepKey(span.path) === key && span.called !== null)?.called;
-        if (called == null) return undefined;
-        return toShownGraph(
-          await client.call("GET /runs/{id}/graph/explained", { id: run.run_id, called: called.graph }),
-        );
-      }}
-    />
+    <div className="min-h-0 flex-1 max-lg:h-[28rem] max-lg:flex-none">
+      <StepGraph
+        graph={graph}
+        statusOf={statusOf}
+        selected={selected === "" ? undefined : toStepKey(selected)}
+        onSelect={(key) => {
+          const path = statuses.get(key)?.path;
+          if (path !== undefined) onSelect(path);
+        }}
+        findCalled={async (_step, key) => {
+          const called = spans.find((span) => toStepKey(span.path) === key && span.called !== null)?.called;
+          if (called == null) return undefined;
+          return toShownGraph(
+            await client.call("GET /runs/{id}/graph/explained", { id: run.run_id, called: called.graph }),
+          );
+        }}
+      />
+    </div>
   );
 }
 

@@ -25,7 +25,7 @@ export function RunHeader({ run, step, isLost }: RunHeaderProps) {
     <header className="border-b border-line bg-surface px-3 py-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h1 className="min-w-0 max-w-full truncate text-base font-semibold" title={workflow}>
-          <Link href="/runs" className="text-soft hover:underline">
+          <Link href="/runs" className="text-soft underline">
             Runs
           </Link>{" "}
           / {workflow}

@@ -23,7 +23,13 @@ interface Line {
 
 /** A bar for each step instance: queue, attempts and waits apart. A fan-out is one, which opens to its items. */
 export function Timeline({ run, spans, selected, onSelect, asOf, atMs, onEnd }: TimelineProps) {
-  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [opened, setOpened] = useState<ReadonlySet<string>>(() => new Set(fanOutsOf(selected)));
+  const [shown, setShown] = useState(selected);
+  // What is selected elsewhere is to be seen here.
+  if (shown !== selected) {
+    setShown(selected);
+    setOpened(new Set([...opened, ...fanOutsOf(selected)]));
+  }
   const [items, setItems] = useState<ReadonlyMap<string, readonly Span[]>>(new Map());
   const now = useNow(!hasEnded(run) && asOf === undefined);
   const fromMs = Date.parse(run.started_at ?? run.created_at);
@@ -61,6 +67,11 @@ export function Timeline({ run, spans, selected, onSelect, asOf, atMs, onEnd }: 
       />
     </>
   );
+}
+
+/** The fan-outs that an item stands in: `batch` and `batch[2]/fetch` for `batch[2]/fetch[7]`. */
+function fanOutsOf(path: string): readonly string[] {
+  return [...path.matchAll(/\[\d+\]/g)].map(({ index }) => path.slice(0, index));
 }
 
 /** A fan-out and its first instance can have one path: that of a step that has not begun. */
