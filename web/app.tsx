@@ -54,6 +54,11 @@ const VIEWS: readonly View[] = [
     "Costs",
     lazy(async () => ({ default: (await import("./views/costs/costs-view.tsx")).CostsView })),
   ),
+  listed(
+    "/webhooks",
+    "Webhooks",
+    lazy(async () => ({ default: (await import("./views/webhooks/webhooks-view.tsx")).WebhooksView })),
+  ),
 ];
 
 /** Of a view that has parts, the address without them. */

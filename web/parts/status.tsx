@@ -8,19 +8,26 @@ interface Look {
 const CIRCLE = "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Z";
 const RING = "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Zm0 1.8a4.2 4.2 0 1 1 0 8.4 4.2 4.2 0 0 1 0-8.4Z";
 
+const CHECK = `${CIRCLE}m-1 8.6L4.4 8l1.2-1.2L7 8.2l3.4-3.4L11.6 6Z`;
+const CLOCK = `${RING}M7.2 5h1.6v2.6l2 1.6-1 1.3-2.6-2.1Z`;
+const AGAIN = "M8 2a6 6 0 1 0 6 6h-1.8A4.2 4.2 0 1 1 8 3.8V6l4-3-4-3Z";
+const BARS = "M3 3h3.8v10H3Zm6.2 0H13v10H9.2Z";
+const PLAY = "M4 2.5v11l9-5.5Z";
+const STRUCK = `${RING}M4.6 4 12 11.4 11.2 12.2 3.8 4.8Z`;
+
 const LOOKS: Readonly<Record<string, Look>> = {
   queued: { tone: "soft", words: "queued", shape: RING },
   pending: { tone: "soft", words: "pending", shape: RING },
-  running: { tone: "accent", words: "running", shape: "M4 2.5v11l9-5.5Z" },
+  running: { tone: "accent", words: "running", shape: PLAY },
   retrying: {
     tone: "warn",
     words: "retrying",
-    shape: "M8 2a6 6 0 1 0 6 6h-1.8A4.2 4.2 0 1 1 8 3.8V6l4-3-4-3Z",
+    shape: AGAIN,
   },
-  waiting: { tone: "wait", words: "waiting", shape: `${RING}M7.2 5h1.6v2.6l2 1.6-1 1.3-2.6-2.1Z` },
+  waiting: { tone: "wait", words: "waiting", shape: CLOCK },
   awaiting_approval: { tone: "wait", words: "awaiting approval", shape: "M8 1.2 14.8 8 8 14.8 1.2 8Z" },
-  held: { tone: "warn", words: "held", shape: "M3 3h3.8v10H3Zm6.2 0H13v10H9.2Z" },
-  completed: { tone: "ok", words: "completed", shape: `${CIRCLE}m-1 8.6L4.4 8l1.2-1.2L7 8.2l3.4-3.4L11.6 6Z` },
+  held: { tone: "warn", words: "held", shape: BARS },
+  completed: { tone: "ok", words: "completed", shape: CHECK },
   partial: {
     tone: "warn",
     words: "partial",
@@ -32,18 +39,22 @@ const LOOKS: Readonly<Record<string, Look>> = {
     shape: "M2 2h12v12H2Zm3.4 2.2L4.2 5.4 6.8 8l-2.6 2.6 1.2 1.2L8 9.2l2.6 2.6 1.2-1.2L9.2 8l2.6-2.6-1.2-1.2L8 6.8Z",
   },
   skipped: { tone: "soft", words: "skipped", shape: "M2 3l5 5-5 5Zm6 0 5 5-5 5Z" },
-  cancelled: { tone: "soft", words: "cancelled", shape: `${RING}M4.6 4 12 11.4 11.2 12.2 3.8 4.8Z` },
+  cancelled: { tone: "soft", words: "cancelled", shape: STRUCK },
   budget_exceeded: {
     tone: "bad",
     words: "budget exceeded",
     shape: "M8 1.5 15 14H1Zm-.8 4.2.2 4h1.2l.2-4Zm0 5v1.6h1.6v-1.6Z",
   },
   open: { tone: "bad", words: "open", shape: RING },
-  retried: { tone: "accent", words: "retried", shape: "M8 2a6 6 0 1 0 6 6h-1.8A4.2 4.2 0 1 1 8 3.8V6l4-3-4-3Z" },
-  resolved: { tone: "ok", words: "resolved", shape: `${CIRCLE}m-1 8.6L4.4 8l1.2-1.2L7 8.2l3.4-3.4L11.6 6Z` },
-  enabled: { tone: "ok", words: "enabled", shape: `${RING}M7.2 5h1.6v2.6l2 1.6-1 1.3-2.6-2.1Z` },
-  paused: { tone: "warn", words: "paused", shape: "M3 3h3.8v10H3Zm6.2 0H13v10H9.2Z" },
-  started: { tone: "ok", words: "started", shape: "M4 2.5v11l9-5.5Z" },
+  retried: { tone: "accent", words: "retried", shape: AGAIN },
+  resolved: { tone: "ok", words: "resolved", shape: CHECK },
+  delivered: { tone: "ok", words: "delivered", shape: CHECK },
+  valid: { tone: "ok", words: "valid", shape: CHECK },
+  expired: { tone: "warn", words: "expired", shape: CLOCK },
+  revoked: { tone: "soft", words: "revoked", shape: STRUCK },
+  enabled: { tone: "ok", words: "enabled", shape: CLOCK },
+  paused: { tone: "warn", words: "paused", shape: BARS },
+  started: { tone: "ok", words: "started", shape: PLAY },
   interrupted: { tone: "warn", words: "interrupted", shape: "M2 7h5v2H2Zm7-4h2v10H9Zm3 4h2v2h-2Z" },
 };
 
