@@ -59,6 +59,11 @@ const VIEWS: readonly View[] = [
     "Webhooks",
     lazy(async () => ({ default: (await import("./views/webhooks/webhooks-view.tsx")).WebhooksView })),
   ),
+  listed(
+    "/keys",
+    "Keys",
+    lazy(async () => ({ default: (await import("./views/keys/keys-view.tsx")).KeysView })),
+  ),
 ];
 
 /** Of a view that has parts, the address without them. */

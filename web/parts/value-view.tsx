@@ -1,6 +1,7 @@
 import { writeExact } from "pawl/client";
 import { useState } from "react";
 import { Button } from "./button.tsx";
+import { copyText } from "./copy-text.ts";
 import { toBytesText } from "./values.tsx";
 
 interface ValueViewProps {
@@ -26,11 +27,7 @@ export function ValueView({ value, label }: ValueViewProps) {
         <Button kind="quiet" onClick={() => setRaw(!isRaw)}>
           {isRaw ? (columns === undefined ? "tree" : "table") : "JSON"}
         </Button>
-        <Button
-          kind="quiet"
-          aria-label={`Copy ${label} as JSON`}
-          onClick={() => void navigator.clipboard.writeText(toText(value))}
-        >
+        <Button kind="quiet" aria-label={`Copy ${label} as JSON`} onClick={() => void copyText(toText(value))}>
           copy
         </Button>
       </div>

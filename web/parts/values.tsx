@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { useNow } from "../data/use-now.ts";
+import { copyText } from "./copy-text.ts";
 
 /** How long ago, with the exact time on hover. */
 export function Time({ at, none = "–" }: { readonly at: string | number | null | undefined; readonly none?: string }) {
@@ -86,7 +87,7 @@ export function toBytesText(bytes: number): string {
 export function Id({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(id);
+    await copyText(id);
     setCopied(true);
     setTimeout(() => setCopied(false), 1_200);
   };
