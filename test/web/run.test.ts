@@ -51,7 +51,6 @@ test("a run of five companies is watched live, and opens on the item that has fa
   await page.getByText("The website refuses visitors.").first().waitFor();
   await page.locator("header").getByText("partial").waitFor();
   await timeline.getByText("1 failed").waitFor();
-  await timeline.getByRole("button", { name: "Items of read" }).click();
   await timeline.getByRole("button", { name: "read[4]" }).waitFor();
   const attempts = page.locator("section", { hasText: "Attempts" });
   await attempts.getByText("AGENT_STREAM_CUT").waitFor();

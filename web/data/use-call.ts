@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiError, FeedEvent, InputOf, OutputOf, Route } from "pawl/client";
 import { isKeyError } from "./key-store.ts";
+import { usePaced } from "./paced.ts";
 import { useFeed, useServer } from "./server.tsx";
 
 type Given<At extends Route> = InputOf<At>[0];
@@ -22,10 +23,9 @@ export function useCall<At extends Route>(at: At, input?: Given<At>, { enabled =
     enabled,
     retry: (failures, error) => failures < 1 && (error.status === undefined || error.status >= 500),
   });
-  const queries = useQueryClient();
+  const again = usePaced(query.refetch);
   useFeed((events) => {
-    if (when === undefined || (events.length > 0 && !events.some(when))) return;
-    void queries.invalidateQueries({ queryKey: queryKeyOf(at, input), exact: true });
+    if (enabled && when !== undefined && (events.length === 0 || events.some(when))) again.ask();
   });
   return query;
 }

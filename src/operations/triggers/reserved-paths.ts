@@ -39,6 +39,7 @@ const FOLDERS = new Set([
   "templates",
   "terminals",
   "tenant-routes",
+  "ui",
   "webhooks",
 ]);
 

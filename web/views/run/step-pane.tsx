@@ -123,7 +123,7 @@ function Detail({ run, step, texts, onSelect, onWhole }: DetailProps) {
           {input === undefined ? (
             <Button onClick={onWhole}>Show all {toBytesText(step.input_bytes ?? 0)}</Button>
           ) : (
-            <ValueView value={input} label="the input" />
+            <ValueView value={withoutPrompt(input, prompt)} label="the input" />
           )}
         </Section>
       )}
@@ -149,6 +149,13 @@ function Detail({ run, step, texts, onSelect, onWhole }: DetailProps) {
       )}
     </>
   );
+}
+
+/** The prompt stands above it already. */
+function withoutPrompt(input: unknown, prompt: string | null): unknown {
+  if (typeof input !== "object" || input === null || !("prompt" in input) || input.prompt !== prompt) return input;
+  const { prompt: _shown, ...rest } = input;
+  return rest;
 }
 
 function Output({ step, onWhole }: { readonly step: StepDetail; readonly onWhole: () => void }) {

@@ -1,6 +1,7 @@
 import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiError, FeedEvent, InputOf, OutputOf } from "pawl/client";
-import { useMemo, useRef } from "react";
+import { useMemo } from "react";
+import { usePaced } from "../../data/paced.ts";
 import { useFeed, useServer } from "../../data/server.tsx";
 
 export type RunFilter = Omit<NonNullable<InputOf<"GET /runs">[0]>, "limit" | "cursor" | "offset">;
@@ -25,30 +26,14 @@ export function useRuns(filter: RunFilter) {
     initialPageParam: null,
     getNextPageParam: ({ next_cursor: next }) => next,
   });
-  const isReading = useRef(false);
-  const isLate = useRef(false);
-  const refresh = async () => {
-    if (isReading.current) {
-      isLate.current = true;
-      return;
-    }
-    isReading.current = true;
-    try {
-      const first = await client.call("GET /runs", { ...filter, limit: PAGE });
-      queries.setQueryData<Pages>(key, (pages) => pages && putFirst(pages, first));
-    } catch {
-      // The feed says that the connection is lost, and calls again when it is back.
-    } finally {
-      isReading.current = false;
-    }
-    if (!isLate.current) return;
-    isLate.current = false;
-    void refresh();
-  };
+  const again = usePaced(async () => {
+    const first = await client.call("GET /runs", { ...filter, limit: PAGE });
+    queries.setQueryData<Pages>(key, (pages) => pages && putFirst(pages, first));
+  });
   useFeed((events) => {
     const now = statusesOf(events);
     queries.setQueryData<Pages>(key, (pages) => pages && withStatuses(pages, now));
-    void refresh();
+    again.ask();
   });
   const runs = useMemo(() => flatten(query.data), [query.data]);
   return { ...query, runs };

@@ -33,6 +33,7 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
 /** Where it listens, and what starts workflows there. */
 export function describeService({ url, routes, triggers }: HttpService): void {
   print(`Pawl listens on ${url}`);
+  tell(`In a browser: ${url}/ui/`);
   const width = Math.max(0, ...routes.map(({ method }) => method.length));
   for (const { method, path, workflow } of routes) print(`  ${method.padEnd(width)} ${path} -> ${workflow}`);
   for (const trigger of triggers) print(`  ${trigger}`);
