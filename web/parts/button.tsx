@@ -28,7 +28,7 @@ export function Button({ kind = "plain", hint, isBusy = false, children, classNa
       {hint !== undefined && (
         <span
           aria-hidden="true"
-          className="rounded border border-current/30 px-1 font-mono text-[0.65rem] opacity-70 max-sm:hidden"
+          className="rounded border border-current/30 px-1 font-mono text-[0.65rem] max-sm:hidden"
         >
           {hint}
         </span>

@@ -1,9 +1,9 @@
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { ListAndDetail } from "../../parts/list-and-detail.tsx";
 import { ListPane } from "../../parts/list-pane.tsx";
 import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { StatusSign } from "../../parts/status.tsx";
+import { TwoLineRow } from "../../parts/two-line-row.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { ClosedQuestion } from "./closed-question.tsx";
@@ -65,29 +65,21 @@ export function ApprovalsView() {
 function QuestionRow({ question, isPicked }: { readonly question: Approval; readonly isPicked: boolean }) {
   const { workflow_name: workflow, step_id: step, message, since, times_out_at: until } = question;
   return (
-    <Link
+    <TwoLineRow
+      sign="awaiting_approval"
       href={toAddress(question)}
-      aria-current={isPicked}
-      className="grid grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 aria-[current=true]:bg-accent/12"
-    >
-      <span className="pt-0.5">
-        <StatusSign status="awaiting_approval" />
-      </span>
-      <span className="truncate font-medium" title={message}>
-        {message}
-      </span>
-      <span className="text-right text-soft">
-        <Time at={since} />
-      </span>
-      <span className="col-start-2 truncate text-soft" title={`${workflow} · ${step}`}>
-        {workflow} · {step}
-      </span>
-      {until !== null && (
-        <span className="text-right text-warn">
-          times out <Time at={until} />
-        </span>
-      )}
-    </Link>
+      isPicked={isPicked}
+      first={{ title: message, left: <span className="font-medium">{message}</span>, right: <Time at={since} /> }}
+      second={{
+        title: `${workflow} · ${step}`,
+        left: `${workflow} · ${step}`,
+        right: until !== null && (
+          <span className="text-warn">
+            times out <Time at={until} />
+          </span>
+        ),
+      }}
+    />
   );
 }
 

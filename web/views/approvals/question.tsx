@@ -12,20 +12,13 @@ import { ValueView } from "../../parts/value-view.tsx";
 import { Id, Time } from "../../parts/values.tsx";
 import { type Edited, EditValue } from "./edit-value.tsx";
 import type { Approval } from "./use-approvals.ts";
+import { whatNoMeans } from "./what-no-means.ts";
 
 type Edit = InputOf<"POST /approvals/{id}/approve">[0]["edited_data"];
 
 const NO = {
-  reject: {
-    title: "Reject this?",
-    yes: "Reject",
-    says: "The step fails with APPROVAL_REJECTED, and its run goes on as its definition says after a failure: most fail with it. An answer cannot be taken back.",
-  },
-  skip: {
-    title: "Skip this step?",
-    yes: "Skip",
-    says: "Nobody has said yes or no: the step counts as skipped, and its run goes on without it. Steps that need what it gives are skipped too, or read nothing. An answer cannot be taken back.",
-  },
+  reject: { title: "Reject this?", yes: "Reject" },
+  skip: { title: "Skip this?", yes: "Skip" },
 } as const;
 
 interface QuestionProps {
@@ -101,7 +94,7 @@ export function Question({ question, onAnswered }: QuestionProps) {
             (asked === "reject" ? reject : skip).mutate({ id, ...said }, done);
           }}
         >
-          {NO[asked].says}
+          {whatNoMeans(question.key)[asked]} An answer cannot be taken back.
         </AskFirst>
       )}
     </div>
@@ -123,7 +116,7 @@ function Terms({ question }: { readonly question: Approval }) {
           </span>,
         ],
         ["Step", <Id key="path" id={path} whole />],
-        ...(key === null ? [] : [["Asked by its task as", key] as const]),
+        ...(key === null || key.startsWith("@") ? [] : [["Asked by its task as", key] as const]),
         ["Waits since", <Time key="since" at={since} />],
         [
           "Times out",

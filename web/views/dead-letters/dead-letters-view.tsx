@@ -7,7 +7,7 @@ import { ListAndDetail } from "../../parts/list-and-detail.tsx";
 import { ListPane } from "../../parts/list-pane.tsx";
 import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { StatusSign } from "../../parts/status.tsx";
+import { TwoLineRow } from "../../parts/two-line-row.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { WorkflowChoice } from "../../parts/workflow-choice.tsx";
@@ -95,25 +95,24 @@ interface LetterRowProps {
 function LetterRow({ letter, isPicked, onPick }: LetterRowProps) {
   const { dead_letter_id: id, workflow_name: workflow, path, code, message, failed_at: at, status, held } = letter;
   return (
-    <button
-      type="button"
-      aria-current={isPicked}
-      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 text-left aria-[current=true]:bg-accent/12"
-      onClick={() => onPick(id)}
-    >
-      <span className="pt-0.5">
-        <StatusSign status={signOf(letter)} />
-      </span>
-      <span className="truncate" title={`${path} of ${workflow}`}>
-        <span className="font-medium">{path}</span> <span className="text-soft">of {workflow}</span>
-      </span>
-      <span className="text-right text-soft">
-        <Time at={at} />
-      </span>
-      <span className="col-start-2 truncate text-soft" title={message.slice(0, 600)}>
-        {code}: {message.slice(0, 300)}
-      </span>
-      <span className="text-right text-soft">{held ? "held" : status}</span>
-    </button>
+    <TwoLineRow
+      sign={signOf(letter)}
+      isPicked={isPicked}
+      onPick={() => onPick(id)}
+      first={{
+        title: `${path} of ${workflow}`,
+        left: (
+          <>
+            <span className="font-medium">{path}</span> <span className="text-soft">of {workflow}</span>
+          </>
+        ),
+        right: <Time at={at} />,
+      }}
+      second={{
+        title: message.slice(0, 600),
+        left: `${code}: ${message.slice(0, 300)}`,
+        right: held ? "held" : status,
+      }}
+    />
   );
 }

@@ -8,7 +8,7 @@ import { ListAndDetail } from "../../parts/list-and-detail.tsx";
 import { ListPane } from "../../parts/list-pane.tsx";
 import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { StatusSign } from "../../parts/status.tsx";
+import { TwoLineRow } from "../../parts/two-line-row.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { KeyDetail } from "./key-detail.tsx";
@@ -89,38 +89,36 @@ function KeyRow({ of, isPicked, onPick }: KeyRowProps) {
   const state =
     of.revoked_at !== null ? "revoked" : expires !== null && Date.parse(expires) <= now ? "expired" : "valid";
   return (
-    <button
-      type="button"
-      aria-current={isPicked}
-      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 text-left aria-[current=true]:bg-accent/12"
-      onClick={() => onPick(id)}
-    >
-      <span className="pt-0.5">
-        <StatusSign status={state} />
-      </span>
-      <span className="truncate" title={name}>
-        <span className={state === "valid" ? "font-medium" : "text-soft line-through"}>{name}</span>
-        {tenant !== null && <span className="text-soft"> of the tenant {tenant}</span>}
-      </span>
-      <span className="text-right text-soft">
-        {state === "valid" ? (
+    <TwoLineRow
+      sign={state}
+      isPicked={isPicked}
+      onPick={() => onPick(id)}
+      first={{
+        title: name,
+        left: (
           <>
-            made <Time at={made} />
+            <span className={state === "valid" ? "font-medium" : "text-soft line-through"}>{name}</span>
+            {tenant !== null && <span className="text-soft"> of the tenant {tenant}</span>}
           </>
-        ) : (
-          state
-        )}
-      </span>
-      <span className="col-start-2 truncate text-soft" title={grant}>
-        {scopes.join(", ")} · grants {grant}
-      </span>
-      <span className="text-right text-soft">
-        {state === "valid" && expires !== null && (
+        ),
+        right:
+          state === "valid" ? (
+            <>
+              made <Time at={made} />
+            </>
+          ) : (
+            state
+          ),
+      }}
+      second={{
+        title: grant,
+        left: `${scopes.join(", ")} · grants ${grant}`,
+        right: state === "valid" && expires !== null && (
           <>
             expires <Time at={expires} />
           </>
-        )}
-      </span>
-    </button>
+        ),
+      }}
+    />
   );
 }

@@ -6,7 +6,7 @@ import { ListAndDetail } from "../../parts/list-and-detail.tsx";
 import { ListPane } from "../../parts/list-pane.tsx";
 import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { StatusSign } from "../../parts/status.tsx";
+import { TwoLineRow } from "../../parts/two-line-row.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { ScheduleDetail } from "./schedule-detail.tsx";
@@ -77,25 +77,28 @@ interface ScheduleRowProps {
 function ScheduleRow({ schedule, isPicked, onPick }: ScheduleRowProps) {
   const { schedule_id: id, workflow_name: workflow, cron_expression: cron, timezone, enabled } = schedule;
   return (
-    <button
-      type="button"
-      aria-current={isPicked}
-      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 text-left aria-[current=true]:bg-accent/12"
-      onClick={() => onPick(id)}
-    >
-      <span className="pt-0.5">
-        <StatusSign status={enabled ? "enabled" : "paused"} />
-      </span>
-      <span className="truncate font-medium" title={workflow}>
-        {workflow}
-      </span>
-      <span className="text-right">
-        {enabled ? <Time at={schedule.next_fire_at} none="never again" /> : <span className="text-warn">paused</span>}
-      </span>
-      <span className="col-start-2 truncate text-soft" title={`${cron} ${timezone}`}>
-        <span className="font-mono text-xs">{cron}</span> {timezone}
-      </span>
-      <span className="text-right text-soft">{schedule.source === "api" ? "" : "from its definition"}</span>
-    </button>
+    <TwoLineRow
+      sign={enabled ? "enabled" : "paused"}
+      isPicked={isPicked}
+      onPick={() => onPick(id)}
+      first={{
+        title: workflow,
+        left: <span className="font-medium">{workflow}</span>,
+        right: enabled ? (
+          <Time at={schedule.next_fire_at} none="never again" />
+        ) : (
+          <span className="text-warn">paused</span>
+        ),
+      }}
+      second={{
+        title: `${cron} ${timezone}`,
+        left: (
+          <>
+            <span className="font-mono text-xs">{cron}</span> {timezone}
+          </>
+        ),
+        right: schedule.source === "api" ? "" : "from its definition",
+      }}
+    />
   );
 }

@@ -10,7 +10,8 @@ import { ListAndDetail } from "../../parts/list-and-detail.tsx";
 import { ListPane } from "../../parts/list-pane.tsx";
 import { Empty } from "../../parts/loading.tsx";
 import { useRowKeys } from "../../parts/row-keys.ts";
-import { StatusSign, wordsOf } from "../../parts/status.tsx";
+import { wordsOf } from "../../parts/status.tsx";
+import { TwoLineRow } from "../../parts/two-line-row.tsx";
 import { Time } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { WebhookDetail } from "./webhook-detail.tsx";
@@ -126,30 +127,26 @@ interface WebhookRowProps {
 
 function WebhookRow({ webhook, isPicked, onPick }: WebhookRowProps) {
   const { webhook_id: id, event, workflow_name: workflow, url, status, attempt, error, channel } = webhook;
+  const why = error === null ? "" : `: ${error.message.slice(0, 300)}`;
   return (
-    <button
-      type="button"
-      aria-current={isPicked}
-      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] gap-x-2 px-3 py-1.5 text-left aria-[current=true]:bg-accent/12"
-      onClick={() => onPick(id)}
-    >
-      <span className="pt-0.5">
-        <StatusSign status={status} />
-      </span>
-      <span className="truncate" title={`${event} of ${workflow}`}>
-        <span className="font-medium">{event}</span> <span className="text-soft">of {workflow}</span>
-      </span>
-      <span className="text-right text-soft">
-        <Time at={webhook.created_at} />
-      </span>
-      <span className="col-start-2 truncate text-soft" title={error?.message ?? url}>
-        {channel === "webhook" ? "" : `${channel} `}
-        {url}
-        {error !== null && `: ${error.message.slice(0, 300)}`}
-      </span>
-      <span className="text-right text-soft">
-        {wordsOf(status)}, {attempt} {attempt === 1 ? "try" : "tries"}
-      </span>
-    </button>
+    <TwoLineRow
+      sign={status}
+      isPicked={isPicked}
+      onPick={() => onPick(id)}
+      first={{
+        title: `${event} of ${workflow}`,
+        left: (
+          <>
+            <span className="font-medium">{event}</span> <span className="text-soft">of {workflow}</span>
+          </>
+        ),
+        right: <Time at={webhook.created_at} />,
+      }}
+      second={{
+        title: `${url}${why}`,
+        left: `${channel === "webhook" ? "" : `${channel} `}${url}${why}`,
+        right: `${wordsOf(status)}, ${attempt} ${attempt === 1 ? "try" : "tries"}`,
+      }}
+    />
   );
 }
