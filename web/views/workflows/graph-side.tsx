@@ -1,8 +1,11 @@
-import { useCallback, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useServer } from "../../data/server.tsx";
 import { type ShownFlow, type ShownGraph, type ShownStep, toShownGraph } from "../../parts/graph/shown-graph.ts";
 import { StepGraph } from "../../parts/graph/step-graph.tsx";
 import { Empty } from "../../parts/loading.tsx";
+import { AddStep } from "./builder/add-step.tsx";
+import { builderOf } from "./builder/builders.ts";
+import { StepForm } from "./builder/step-form.tsx";
 import type { Dialect } from "./dialects.ts";
 import type { DefinitionSchema } from "./editor/definition-schema.ts";
 
@@ -17,10 +20,15 @@ interface GraphSideProps {
   readonly onPlace: (place: { readonly line: number; readonly column: number }) => void;
 }
 
-/** What the text does, beside it. A step that is picked is shown in the text. */
-export function GraphSide({ graph, isNow, onPlace }: GraphSideProps) {
+/** What the text does, beside it. A step that is picked is shown in the text, and its fields are edited below. */
+export function GraphSide({ graph, isNow, text, dialect, schema, onText, onPlace }: GraphSideProps) {
   const { client } = useServer();
   const [selected, setSelected] = useState<string>();
+  const builder = builderOf(dialect);
+  const steps = useMemo(() => builder?.readSteps(text) ?? [], [builder, text]);
+  // Inside of a block a step has the block's name before its own.
+  const id = selected === undefined ? undefined : decodeURIComponent(selected.split("/").at(-1) ?? "");
+  const step = steps.find((each) => each.id === id);
   const findCalled = useCallback(
     async ({ calls = "" }: ShownStep) => {
       const called = await client.call("GET /workflows/{name}", { name: calls.replace(/^"(.*)"$/, "$1") });
@@ -35,19 +43,55 @@ export function GraphSide({ graph, isNow, onPlace }: GraphSideProps) {
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      {graph === undefined ? (
-        <Empty title="There is no graph yet.">It is drawn as soon as the text is valid.</Empty>
-      ) : (
-        <>
-          {!isNow && (
-            <p role="status" className="border-b border-line px-3 py-1 text-sm text-soft">
-              The graph is that of the last valid text.
-            </p>
+      {builder && (
+        <div className="flex flex-wrap items-center gap-2 border-b border-line px-3 py-1.5">
+          <AddStep
+            builder={builder}
+            text={text}
+            steps={steps}
+            behind={step}
+            onAdd={(next, added) => {
+              onText(next);
+              setSelected(added);
+            }}
+          />
+          {step && (
+            <button type="button" className="text-sm text-accent underline" onClick={() => setSelected(undefined)}>
+              Select none
+            </button>
           )}
-          <div className="min-h-0 flex-1">
-            <StepGraph graph={graph} selected={selected} onSelect={select} findCalled={findCalled} />
-          </div>
-        </>
+        </div>
+      )}
+      {!isNow && graph && (
+        <p role="status" className="border-b border-line px-3 py-1 text-sm text-soft">
+          The graph is that of the last valid text.
+        </p>
+      )}
+      <div className="min-h-44 flex-1">
+        {graph === undefined ? (
+          <Empty title="There is no graph yet.">It is drawn as soon as the text is valid.</Empty>
+        ) : (
+          <StepGraph graph={graph} selected={selected} onSelect={select} findCalled={findCalled} />
+        )}
+      </div>
+      {builder && step && (
+        <div
+          tabIndex={0}
+          role="group"
+          aria-label="The selected step"
+          className="max-h-[55%] shrink-0 overflow-auto border-t border-line bg-surface"
+        >
+          <StepForm
+            key={step.id}
+            text={text}
+            builder={builder}
+            step={step}
+            steps={steps}
+            schema={schema}
+            onText={onText}
+            onSelect={setSelected}
+          />
+        </div>
       )}
     </div>
   );

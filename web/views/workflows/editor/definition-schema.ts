@@ -11,6 +11,8 @@ export interface DefinitionSchema {
   readonly properties?: Readonly<Record<string, DefinitionSchema>>;
   readonly patternProperties?: Readonly<Record<string, DefinitionSchema>>;
   readonly additionalProperties?: DefinitionSchema | boolean;
+  readonly required?: readonly string[];
+  readonly not?: DefinitionSchema;
   readonly items?: DefinitionSchema;
   readonly allOf?: readonly DefinitionSchema[];
   readonly anyOf?: readonly DefinitionSchema[];
@@ -33,12 +35,23 @@ export async function readSchema(dialect: Dialect): Promise<DefinitionSchema> {
   return JSON.parse((await SCHEMAS[dialect]()).default) as DefinitionSchema;
 }
 
-/** Every schema that may hold at a path, with `*` for an entry of a list. */
-export function schemasAt(root: DefinitionSchema, path: readonly string[]): readonly DefinitionSchema[] {
-  let here = spread(root, root);
-  for (const key of path)
-    here = [...new Set(here.flatMap((each) => below(each, key)).flatMap((each) => spread(each, root)))];
-  return here;
+/** Every schema that may hold at a path, with `*` for an entry of a list. `isWhole`: with those that each is put together of. */
+export function schemasAt(
+  root: DefinitionSchema,
+  path: readonly string[],
+  { isWhole = true }: { readonly isWhole?: boolean } = {},
+): readonly DefinitionSchema[] {
+  let here: readonly DefinitionSchema[] = [root];
+  for (const key of path) {
+    const whole = here.flatMap((each) => spread(each, root));
+    here = [...new Set(whole.flatMap((each) => below(each, key)))];
+  }
+  return isWhole ? [...new Set(here.flatMap((each) => spread(each, root)))] : here;
+}
+
+/** What a schema refers to. */
+export function resolveRef({ $ref }: DefinitionSchema, root: DefinitionSchema): DefinitionSchema | undefined {
+  return $ref?.startsWith("#/definitions/") ? root.definitions?.[$ref.slice("#/definitions/".length)] : undefined;
 }
 
 function below(schema: DefinitionSchema, key: string): readonly DefinitionSchema[] {
@@ -61,10 +74,8 @@ function spread(
 ): DefinitionSchema[] {
   if (seen.has(schema)) return [];
   seen.add(schema);
-  const { $ref, allOf = [], anyOf = [], oneOf = [], if: condition, then, else: otherwise } = schema;
-  const named = $ref?.startsWith("#/definitions/")
-    ? root.definitions?.[$ref.slice("#/definitions/".length)]
-    : undefined;
+  const { allOf = [], anyOf = [], oneOf = [], if: condition, then, else: otherwise } = schema;
+  const named = resolveRef(schema, root);
   const parts = [named, ...allOf, ...anyOf, ...oneOf, condition, then, otherwise];
   return [schema, ...parts.flatMap((part) => (part === undefined ? [] : spread(part, root, seen)))];
 }
