@@ -14,6 +14,7 @@ const LONG_UNITS = [
  */
 const SHARE_PROCESSES = [
   "src/**/*.test.ts",
+  "web/**/*.test.ts",
   "test/{chaos,contracts,docs,exports,fakes,simulation}/**/*.test.ts",
   "test/agents/served-agents.test.ts",
   "test/end-to-end/cli/{agents,demo,exit-codes,init,signals,step}.test.ts",
@@ -71,7 +72,7 @@ export default defineConfig({
         test: {
           name: "system",
           include: ["test/**/*.test.ts", ...LONG_UNITS],
-          exclude: [...SHARE_PROCESSES.slice(1), ...QUICK, "test/{long,conformance,readme,fixtures}/**"],
+          exclude: [...SHARE_PROCESSES.slice(2), ...QUICK, "test/{long,conformance,readme,fixtures}/**"],
           // Most of these start several servers or shells one after the other.
           testTimeout: 45_000 * PATIENCE,
         },

@@ -148,6 +148,8 @@ function toNode(drawn: DrawnNode): GraphNode {
     data: { drawn },
     zIndex: isGroup ? depth - 100 : 0,
     className: "nodrag",
+    // Without handlers of its own the package lets clicks fall through a node, and so past its buttons.
+    style: { pointerEvents: "all" },
   };
 }
 

@@ -1,42 +1,9 @@
-/** What a workflow does in which order, as `GET /workflows/{name}`, `POST /workflows/validate` and `GET /runs/{id}/graph/explained` say it. */
-export interface ShownGraph {
-  readonly name: string;
-  readonly dialect: string;
-  readonly flow: ShownFlow;
-}
+import type { OutputOf } from "pawl/client";
 
-export interface ShownFlow {
-  readonly kind: "dag" | "machine";
-  /** Of a machine: the step that is visited first. */
-  readonly start?: string;
-  readonly steps: readonly ShownStep[];
-}
-
-export interface ShownStep {
-  readonly id: string;
-  readonly kind: string;
-  readonly executor?: string;
-  readonly description?: string;
-  readonly place?: { readonly line: number; readonly column: number };
-  readonly after: readonly string[];
-  readonly fan_out?: { readonly over: string; readonly max_concurrent: number };
-  readonly follows?: string;
-  readonly when?: string;
-  readonly calls?: string;
-  readonly waits?: string;
-  readonly approval?: { readonly message: string };
-  readonly transitions?: readonly ShownTransition[];
-  readonly flow?: ShownFlow;
-  readonly catch?: ShownFlow;
-  readonly finally?: ShownFlow;
-}
-
-interface ShownTransition {
-  readonly on: "success" | "failure" | "any";
-  readonly when?: string;
-  /** A step, or `end (success)`, `end (failure)`. */
-  readonly to: string;
-}
+/** What a workflow does in which order, as every route tells it that knows. */
+export type ShownGraph = OutputOf<"GET /runs/{id}/graph/explained">;
+export type ShownFlow = ShownGraph["flow"];
+export type ShownStep = ShownFlow["steps"][number];
 
 /** How a step is doing in a run, all its visits and items together. */
 export interface StepStatus {
@@ -45,15 +12,6 @@ export interface StepStatus {
   readonly items?: { readonly total: number | null; readonly byStatus: Readonly<Record<string, number>> };
   /** How often a step of a loop has been visited. */
   readonly visits?: number;
-}
-
-/** The routes answer with it as `unknown`; what is no graph is none. */
-export function toShownGraph(answer: unknown): ShownGraph | undefined {
-  if (typeof answer !== "object" || answer === null || !("flow" in answer)) return undefined;
-  const { flow } = answer;
-  return typeof flow === "object" && flow !== null && "steps" in flow && Array.isArray(flow.steps)
-    ? (answer as ShownGraph)
-    : undefined;
 }
 
 /**

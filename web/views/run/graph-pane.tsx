@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from "react";
 import { useServer } from "../../data/server.tsx";
 import { useCall } from "../../data/use-call.ts";
-import { type StepStatus, toShownGraph, toStepKey } from "../../parts/graph/shown-graph.ts";
+import { type StepStatus, toStepKey } from "../../parts/graph/shown-graph.ts";
 import { StepGraph } from "../../parts/graph/step-graph.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -17,10 +17,9 @@ interface GraphPaneProps {
 /** The graph that the run goes by, with how each step is doing. What a step has called opens in its place. */
 export function GraphPane({ run, spans, selected, onSelect }: GraphPaneProps) {
   const { client } = useServer();
-  const { data, error } = useCall("GET /runs/{id}/graph/explained", { id: run.run_id });
+  const { data: graph, error } = useCall("GET /runs/{id}/graph/explained", { id: run.run_id });
   const statuses = useMemo(() => toStatuses(spans), [spans]);
   const statusOf = useCallback((key: string) => statuses.get(key)?.status, [statuses]);
-  const graph = toShownGraph(data);
   if (error !== null) return <Problem error={error} />;
   if (graph === undefined) return <Loading what="the graph" />;
   return (
@@ -36,9 +35,7 @@ export function GraphPane({ run, spans, selected, onSelect }: GraphPaneProps) {
         findCalled={async (_step, key) => {
           const called = spans.find((span) => toStepKey(span.path) === key && span.called !== null)?.called;
           if (called == null) return undefined;
-          return toShownGraph(
-            await client.call("GET /runs/{id}/graph/explained", { id: run.run_id, called: called.graph }),
-          );
+          return client.call("GET /runs/{id}/graph/explained", { id: run.run_id, called: called.graph });
         }}
       />
     </div>

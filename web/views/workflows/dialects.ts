@@ -5,7 +5,24 @@ const BEGINNINGS: Readonly<Record<Dialect, (name: string) => string>> = {
   sandcastle: (name) =>
     `name: ${quote(name)}\ndescription: What it is for.\n\nsteps:\n  - id: first\n    prompt: Say what to do, such as {input.topic}.\n`,
   uhlp: (name) =>
-    `workflowId: ${quote(name)}\ndescription: What it is for.\nstartAt: first\nsteps:\n  first:\n    type: control\n    subtype: formatResponse\n    data: trigger.payload\n`,
+    [
+      `workflowId: ${quote(name)}`,
+      "description: What it is for.",
+      "startAt: first",
+      "steps:",
+      "  first:",
+      "    type: llm",
+      "    target:",
+      "      prompt: Say what to answer.",
+      "    transitions:",
+      "      onSuccess: answer",
+      "",
+      "  answer:",
+      "    type: control",
+      "    subtype: formatResponse",
+      "    data: steps.first.output",
+      "",
+    ].join("\n"),
   terminal: (name) =>
     `${JSON.stringify(
       {

@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useState } from "react";
 import { useServer } from "../../data/server.tsx";
-import { type ShownFlow, type ShownGraph, type ShownStep, toShownGraph } from "../../parts/graph/shown-graph.ts";
+import { Choice } from "../../parts/fields.tsx";
+import { keyOfStep, type ShownFlow, type ShownGraph, type ShownStep } from "../../parts/graph/shown-graph.ts";
 import { StepGraph } from "../../parts/graph/step-graph.tsx";
 import { Empty } from "../../parts/loading.tsx";
 import { AddStep } from "./builder/add-step.tsx";
@@ -32,7 +33,7 @@ export function GraphSide({ graph, isNow, text, dialect, schema, onText, onPlace
   const findCalled = useCallback(
     async ({ calls = "" }: ShownStep) => {
       const called = await client.call("GET /workflows/{name}", { name: calls.replace(/^"(.*)"$/, "$1") });
-      return toShownGraph(called.graph);
+      return called.graph ?? undefined;
     },
     [client],
   );
@@ -55,11 +56,13 @@ export function GraphSide({ graph, isNow, text, dialect, schema, onText, onPlace
               setSelected(added);
             }}
           />
-          {step && (
-            <button type="button" className="text-sm text-accent underline" onClick={() => setSelected(undefined)}>
-              Select none
-            </button>
-          )}
+          <Choice
+            label="The selected step"
+            hidesLabel
+            value={step?.id ?? ""}
+            choices={[["", "no step selected"], ...steps.map((each) => [each.id, each.id] as const)]}
+            onPick={(picked) => setSelected(picked === "" ? undefined : keyOfStep("", picked))}
+          />
         </div>
       )}
       {!isNow && graph && (

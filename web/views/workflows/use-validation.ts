@@ -26,6 +26,11 @@ interface Validation {
   readonly workflows: Answer["workflows"];
 }
 
+/** The shape is that of every answer about definitions; the schemas of the routes leave it open. */
+export function toProblems(problems: Answer["problems"]): readonly DefinitionProblem[] {
+  return problems as unknown as readonly DefinitionProblem[];
+}
+
 /** Typing pauses for so long before the validator is asked. */
 const PAUSE_MS = 250;
 
@@ -37,12 +42,10 @@ export function useValidation(text: string): { readonly validation?: Validation;
     if (text.trim() === "") return setState({});
     let isStale = false;
     const timer = setTimeout(() => {
-      client.call("POST /workflows/validate", { text }).then(
+      client.call("POST /workflows/validate", { text, graph: true }).then(
         ({ valid, problems, workflows }) => {
           if (isStale) return;
-          // The shape is that of every answer about definitions; the schema of the route leaves it open.
-          const shown = problems as unknown as readonly DefinitionProblem[];
-          setState({ validation: { text, isValid: valid, problems: shown, workflows } });
+          setState({ validation: { text, isValid: valid, problems: toProblems(problems), workflows } });
         },
         (error: ApiError) => isStale || setState(({ validation }) => ({ ...(validation && { validation }), error })),
       );

@@ -2,7 +2,7 @@ import type { OutputOf } from "pawl/client";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useInAddress } from "../../data/use-address.ts";
-import { type ShownGraph, toShownGraph } from "../../parts/graph/shown-graph.ts";
+import type { ShownGraph } from "../../parts/graph/shown-graph.ts";
 import { Problem } from "../../parts/problem.tsx";
 import type { FormSchema } from "../../parts/schema-form.tsx";
 import { Split } from "../../parts/split.tsx";
@@ -16,7 +16,7 @@ import { GraphSide } from "./graph-side.tsx";
 import { PlanTable } from "./plan-table.tsx";
 import { ProblemList } from "./problem-list.tsx";
 import { useDraft } from "./use-draft.ts";
-import { useValidation } from "./use-validation.ts";
+import { toProblems, useValidation } from "./use-validation.ts";
 import { Versions } from "./versions.tsx";
 import { useSaving, WorkflowActions } from "./workflow-actions.tsx";
 
@@ -33,7 +33,7 @@ const NONE = [] as const;
 /** The text of a definition, with what the validator says of it, and what it does beside it. The text is the truth. */
 export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps) {
   const { initial, text, setText, isChanged, wasKept } = useDraft({ name, saved: workflow?.text, beginning });
-  const { validation, error } = useValidation(text);
+  const { validation, error } = useChecked(text, workflow);
   const dialect = guessDialect(text);
   const isJson = text.trimStart().startsWith("{");
   const schema = useSchema(dialect);
@@ -155,7 +155,8 @@ function Validity({ isNow, errors }: { readonly isNow: boolean; readonly errors:
   if (errors === 0)
     return (
       <span className="text-sm text-ok">
-        <span aria-hidden="true">✓ </span>valid
+        <span aria-hidden="true">✓ </span>
+        <span>valid</span>
       </span>
     );
   return (
@@ -178,14 +179,29 @@ function useSchema(dialect: ReturnType<typeof guessDialect>): DefinitionSchema |
   return read?.of === dialect ? read.schema : undefined;
 }
 
+/** A file may name scripts and prompts beside it, which a text that is sent cannot: as it stands in its file, it is what the list says. */
+function useChecked(text: string, workflow: WorkbenchProps["workflow"]): ReturnType<typeof useValidation> {
+  const checked = useValidation(text);
+  return useMemo(() => {
+    if (workflow?.source !== "file" || workflow.text !== text) return checked;
+    const { valid, problems, name, dialect, graph } = workflow;
+    const workflows = [{ name, dialect: dialect ?? "", steps: 0, graph }];
+    return { validation: { text, isValid: valid, problems: toProblems(problems), workflows } };
+  }, [checked, text, workflow]);
+}
+
 type Checked = OutputOf<"POST /workflows/validate">["workflows"];
 
 /** Of the text; while it is not valid, the last one that was. */
-function useGraph(name: string, checked: Checked | undefined, saved: unknown): ShownGraph | undefined {
+function useGraph(
+  name: string,
+  checked: Checked | undefined,
+  saved: ShownGraph | null | undefined,
+): ShownGraph | undefined {
   const last = useRef<ShownGraph>(undefined);
   return useMemo(() => {
     const own = checked?.find((each) => each.name === name) ?? checked?.[0];
-    last.current = toShownGraph(own && "graph" in own ? own.graph : undefined) ?? last.current ?? toShownGraph(saved);
+    last.current = own?.graph ?? last.current ?? saved ?? undefined;
     return last.current;
   }, [name, checked, saved]);
 }

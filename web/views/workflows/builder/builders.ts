@@ -91,10 +91,13 @@ const sandcastle: Builder = {
   },
 };
 
+/** Control steps after which nothing comes. */
+const ENDS: ReadonlySet<string> = new Set(["formatResponse", "fail"]);
+
 const uhlp: Builder = {
-  schemaPath: ["steps", "*"],
+  schemaPath: ["steps", "any"],
   kinds: [
-    { name: "llm", words: "asks a model", fields: () => ({ type: "llm", prompt: "Say what to answer." }) },
+    { name: "llm", words: "asks a model", fields: () => ({ type: "llm", target: { prompt: "Say what to answer." } }) },
     { name: "jit", words: "runs a script", fields: () => ({ type: "jit", target: "scripts/FILE.py#function" }) },
     { name: "mcp", words: "calls a tool", fields: () => ({ type: "mcp", target: "SERVER.TOOL" }) },
     {
@@ -106,7 +109,7 @@ const uhlp: Builder = {
     {
       name: "fail",
       words: "fails",
-      fields: () => ({ type: "control", subtype: "fail", code: "NOT_GOOD", message: "Say why." }),
+      fields: () => ({ type: "control", subtype: "fail", code: "NOT_GOOD", message: "'Say why.'" }),
     },
   ],
   hidden: ["id", "transitions"],
@@ -119,10 +122,15 @@ const uhlp: Builder = {
   ],
   readSteps: (text) => readNamed(text, "steps"),
   toId: (number) => `step_${number}`,
-  addStep(text, { id, fields, behind }) {
-    const added = setAt(text, ["steps", id], fields);
-    if (behind === undefined || uhlp.readLinks(behind).some(({ when }) => when === "success")) return added;
-    return uhlp.writeLinks(added, behind, [...uhlp.readLinks(behind), { when: "success", to: id }]);
+  addStep(text, added) {
+    return insert(text, added, {
+      builder: uhlp,
+      group: "steps",
+      startPath: ["startAt"],
+      isEnd: ({ fields }) => ENDS.has(String(fields["subtype"])),
+      goingTo: ({ fields }, next) =>
+        ENDS.has(String(fields["subtype"])) ? {} : { transitions: { onSuccess: next ?? { end: true } } },
+    });
   },
   readLinks({ fields }) {
     const { transitions } = fields;
@@ -146,9 +154,9 @@ const uhlp: Builder = {
     const [onSuccess, onFailure] = [target("success"), target("failure")];
     const next = {
       ...(conditions.length === 0 ? {} : { conditionalTransitions: conditions }),
+      ...Object.fromEntries(kept),
       ...(onSuccess === undefined ? {} : { onSuccess }),
       ...(onFailure === undefined ? {} : { onFailure }),
-      ...Object.fromEntries(kept),
     };
     return Object.keys(next).length === 0 ? removeAt(text, at) : setAt(text, at, next);
   },
@@ -177,7 +185,7 @@ const CONDITIONS = [
 ] as const;
 
 const terminal: Builder = {
-  schemaPath: ["states", "*"],
+  schemaPath: ["states", "any"],
   kinds: [
     toolKind("send_input", "types into a terminal", { session_id: "{session_id}", input_text: "echo hello\n" }),
     toolKind("await_output", "waits for output", { session_id: "{session_id}", pattern: "hello", timeout: 10 }),
@@ -196,10 +204,16 @@ const terminal: Builder = {
   ],
   readSteps: (text) => readNamed(text, "states"),
   toId: (number) => `state_${number}`,
-  addStep(text, { id, fields, behind }) {
-    const added = setAt(text, ["states", id], { ...fields, transitions: [] });
-    if (behind === undefined) return added;
-    return terminal.writeLinks(added, behind, [...terminal.readLinks(behind), { when: "success", to: id }]);
+  addStep(text, added) {
+    return insert(text, added, {
+      builder: terminal,
+      group: "states",
+      startPath: ["initial_state"],
+      isEnd: ({ fields }) => fieldsOf(fields["action"])["tool"] === "exit_terminal",
+      goingTo: (_step, next) => ({
+        transitions: next === undefined ? [] : [{ condition: { success: true }, next_state: next }],
+      }),
+    });
   },
   readLinks({ fields: { transitions } }) {
     return Array.isArray(transitions) ? transitions.map(toTerminalLink) : [];
@@ -231,6 +245,41 @@ function fromTerminalLink({ when, words = "", to, raw }: Link): unknown {
   const simple = CONDITIONS.find(([each]) => each === when)?.[2];
   const pattern = when === "no-match" ? { pattern_not_match: words || ".*" } : { pattern_match: words || ".*" };
   return { condition: simple ?? pattern, next_state: to };
+}
+
+interface Machine {
+  readonly builder: Builder;
+  readonly group: string;
+  readonly startPath: readonly string[];
+  /** Nothing comes after it: a new step comes before it. */
+  isEnd(step: { readonly fields: Fields }): boolean;
+  goingTo(step: { readonly fields: Fields }, next: string | undefined): Fields;
+}
+
+/** Puts a step on the way: what led on from the one before it leads on from it. */
+function insert(text: string, added: Parameters<Builder["addStep"]>[1], machine: Machine): string {
+  const { builder, group, startPath, isEnd, goingTo } = machine;
+  const { id, fields } = added;
+  const steps = builder.readSteps(text);
+  const successOf = (step: BuiltStep) => builder.readLinks(step).find(({ when }) => when === "success");
+  const behind = added.behind ?? steps.findLast((step) => isEnd(step)) ?? steps.findLast((step) => !successOf(step));
+  if (behind === undefined) return setAt(text, [group, id], { ...fields, ...goingTo({ fields }, undefined) });
+  if (isEnd(behind)) {
+    const start = fieldsOf(readDefinition(text))[startPath[0] ?? ""];
+    const started = start === behind.id ? setAt(text, startPath, id) : text;
+    const led = steps.reduce((before, step) => {
+      const links = builder.readLinks(step);
+      if (!links.some(({ to }) => to === behind.id)) return before;
+      const moved = links.map((link) => (link.to === behind.id ? { ...link, to: id } : link));
+      return builder.writeLinks(before, step, moved);
+    }, started);
+    return setAt(led, [group, id], { ...fields, ...goingTo({ fields }, behind.id) });
+  }
+  const links = builder.readLinks(behind);
+  const next = links.find(({ when }) => when === "success");
+  const others = links.filter((link) => link !== next);
+  const led = builder.writeLinks(text, behind, [...others, { when: "success", to: id }]);
+  return setAt(led, [group, id], { ...fields, ...goingTo({ fields }, next?.to) });
 }
 
 /** Files of agents are edited as text: what they have are agents and servers, not only steps. */

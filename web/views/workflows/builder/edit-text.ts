@@ -75,9 +75,8 @@ export function appendTo(text: string, path: Path, value: unknown): string {
   const dash = text.lastIndexOf("-", rangeOf(last)[0]);
   const indent = dash - startOfLine(text, dash);
   const [entry = ""] = [toYaml([value], indent)];
-  const before = list.items.at(-2);
-  const isSpaced = before !== undefined && /\n[ \t]*\n/.test(text.slice(rangeOf(before)[1] - 1, rangeOf(last)[0]));
-  return putBelow(text, to, `${isSpaced || list.items.length === 1 ? "\n" : ""}${entry}`);
+  const gap = list.items.length === 1 || isSpaced(text, list) ? "\n" : "";
+  return putBelow(text, to, `${gap}${entry}`);
 }
 
 /** Places where a step is named: what they say changes with the step's name. */
@@ -150,7 +149,14 @@ function addPair(text: string, map: YAMLMap, key: string, value: unknown): strin
   }
   if (last === undefined) return text;
   const [from] = rangeOf(map.items[0]);
-  return putBelow(text, rangeOf(last)[1], toYaml({ [key]: value }, from - startOfLine(text, from)));
+  const gap = isSpaced(text, map) ? "\n" : "";
+  return putBelow(text, rangeOf(last)[1], `${gap}${toYaml({ [key]: value }, from - startOfLine(text, from))}`);
+}
+
+/** A blank line stands before the last entry, and so before another one. */
+function isSpaced(text: string, { items }: YAMLMap | YAMLSeq): boolean {
+  const before = items.at(-2);
+  return before !== undefined && /\n[ \t]*\n/.test(text.slice(rangeOf(before)[1] - 1, rangeOf(items.at(-1))[0]));
 }
 
 function findPair(map: YAMLMap, key: string): Pair | undefined {

@@ -5,7 +5,7 @@ import type { DefinitionSchema } from "../editor/definition-schema.ts";
 import type { Builder, BuiltStep } from "./builders.ts";
 import { removeAt, renameStep, setAt } from "./edit-text.ts";
 import { FieldInput } from "./field-input.tsx";
-import { fieldsAt } from "./fields-of-step.ts";
+import { fieldsAt, type StepField } from "./fields-of-step.ts";
 import { LinksField } from "./links-field.tsx";
 
 interface StepFormProps {
@@ -25,7 +25,8 @@ export function StepForm({ text, builder, step, steps, schema, onText, onSelect 
   const known = fieldsAt(schema, builder.schemaPath, step.fields).filter(({ name }) => !builder.hidden.includes(name));
   const isShown = (name: string, isRequired: boolean) =>
     isRequired || name in step.fields || builder.usual.includes(name) || added.includes(name);
-  const shown = known.filter(({ name, isRequired }) => isShown(name, isRequired));
+  const rank = ({ name, isRequired }: StepField) => (isRequired ? 0 : name in step.fields ? 1 : 2);
+  const shown = known.filter(({ name, isRequired }) => isShown(name, isRequired)).toSorted((a, b) => rank(a) - rank(b));
   const rest = known.filter((field) => !shown.includes(field));
   const unknown = Object.keys(step.fields).filter(
     (name) => !builder.hidden.includes(name) && !known.some((field) => field.name === name),

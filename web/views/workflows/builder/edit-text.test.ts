@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { appendTo, readDefinition, removeAt, setAt } from "../../web/views/workflows/builder/edit-text.ts";
+import { appendTo, readDefinition, removeAt, setAt } from "./edit-text.ts";
 
 const YAML = `# About it.
 name: flow   # its name
