@@ -44,6 +44,25 @@ test("after a kill -9 what may be done only once and had waited is sent, and onl
   expect(places.taken).toHaveLength(12);
 });
 
+test("an attempt says how much of its time its calls waited for a place", async () => {
+  const { server } = await startSlowSandstorm({ places: 1, holdMs: 300 });
+  const cwd = application({ "workflows/many.yaml": MANY });
+  const env = { SANDSTORM_URL: server.url, PAWL_CAPACITY__LIMITS: JSON.stringify({ [`${server.url}/`]: 1 }) };
+  const { url } = await startServer([], { cwd, env });
+  const body = JSON.stringify({ workflow: "many", input: items(3) });
+  const headers = { "content-type": "application/json" };
+  const started = await fetch(`${url}/workflows/run/sync`, { method: "POST", headers, body });
+  const { data: run } = (await started.json()) as { data: { run_id: string } };
+  const answer = await fetch(`${url}/runs/${run.run_id}/steps?under=ask`);
+  const { data } = (await answer.json()) as { data: { items: { attempts: { waited_seconds: number }[] }[] } };
+  const waited = data.items
+    .map(({ attempts: [first] }) => first?.waited_seconds ?? 0)
+    .toSorted((one, two) => one - two);
+  expect(waited[0]).toBe(0);
+  expect(waited[1]).toBeGreaterThan(0.25);
+  expect(waited[2]).toBeGreaterThan(0.55);
+});
+
 test("what a server's runs wait for is in `runs show`, also for another process, in the live view and in the metrics", async () => {
   const { server, places } = await startSlowSandstorm({ places: 2, holdMs: 2_000 });
   const cwd = application({ "many.yaml": MANY, "input.json": JSON.stringify(items(12)) });

@@ -90,10 +90,11 @@ function encodeStepStarted(event: StepStarted): StoredEvent {
 
 function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
   const { type, path, attempt, at, costMicro } = event;
-  const { startedAt, inputHash, empty, unpriced, usage, repaired, projected, assigned, reused, policies, decided } =
-    event;
+  const { startedAt, waitedMs, inputHash, empty, unpriced, usage, repaired } = event;
+  const { projected, assigned, reused, policies, decided } = event;
   const rest = {
     startedAt,
+    waitedMs,
     inputHash,
     empty,
     unpriced,
@@ -112,6 +113,7 @@ function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
 
 /** Most outcomes have no more than this, and then half of what encoding costs can be left out. */
 function isPlain({
+  waitedMs,
   empty,
   unpriced,
   usage,
@@ -122,8 +124,11 @@ function isPlain({
   policies,
   decided,
 }: StepSucceeded): boolean {
-  const more = empty ?? unpriced ?? usage ?? repaired ?? projected ?? assigned ?? reused ?? policies ?? decided;
-  return more === undefined && UPCASTERS.stepSucceeded.length === 0;
+  const more = waitedMs ?? empty ?? unpriced ?? usage ?? repaired;
+  return (
+    (more ?? projected ?? assigned ?? reused ?? policies ?? decided) === undefined &&
+    UPCASTERS.stepSucceeded.length === 0
+  );
 }
 
 /** Equal to the result of `toBody`. */

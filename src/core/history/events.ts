@@ -93,6 +93,8 @@ export interface StepSucceeded extends EventCommon {
   readonly path: string;
   readonly attempt: number;
   readonly startedAt?: number;
+  /** Milliseconds in which its calls waited for a free place at a server, and nothing of it was under way. Absent: none. */
+  readonly waitedMs?: number;
   /** Hash of the bound input: a rerun takes the outcome over only if it is equal. */
   readonly inputHash?: string;
   /** The output is null: nothing to load. */
@@ -117,6 +119,8 @@ export interface StepFailed extends EventCommon {
   readonly path: string;
   readonly attempt: number;
   readonly startedAt?: number;
+  /** As of `stepSucceeded`. */
+  readonly waitedMs?: number;
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
@@ -247,6 +251,8 @@ export interface QuestionAsked extends EventCommon {
   readonly path: string;
   readonly attempt: number;
   readonly startedAt?: number;
+  /** As of `stepSucceeded`. */
+  readonly waitedMs?: number;
   readonly message: string;
   /** Under which the task finds the answer among its records. */
   readonly key: string;

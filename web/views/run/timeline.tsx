@@ -50,6 +50,7 @@ export function Timeline({ run, spans, selected, onSelect, asOf, atMs, onEnd }: 
       {[...opened].map((path) => (
         <Items key={path} runId={run.run_id} path={path} asOf={asOf} onRead={keep} />
       ))}
+      <Hatches />
       <Axis seconds={(axis.toMs - axis.fromMs) / 1_000} />
       <Rows
         label="Timeline"
@@ -175,15 +176,40 @@ const FILLS = {
   soft: "fill-soft",
 } as const;
 
+const HATCHES: Partial<Record<Piece["kind"], string>> = { wait: "url(#hatch-wait)", capacity: "url(#hatch-capacity)" };
+
+/** Once for all bars. */
+function Hatches() {
+  return (
+    <svg width="0" height="0" className="absolute" aria-hidden="true">
+      <defs>
+        {(["wait", "capacity"] as const).map((kind) => (
+          <pattern
+            key={kind}
+            id={`hatch-${kind}`}
+            width="5"
+            height="5"
+            patternUnits="userSpaceOnUse"
+            patternTransform={`rotate(${kind === "wait" ? 45 : -45})`}
+          >
+            <rect width="2" height="5" className={kind === "wait" ? "fill-wait" : "fill-warn"} />
+          </pattern>
+        ))}
+      </defs>
+    </svg>
+  );
+}
+
 interface Piece {
   readonly from: number;
   readonly to: number;
-  readonly kind: "queue" | "attempt" | "wait";
+  /** `capacity`: of an attempt, the time in which its server had no place for it. */
+  readonly kind: "queue" | "capacity" | "attempt" | "wait";
   readonly status: string;
   readonly words: string;
 }
 
-/** What is hatched waits; what is pale stands in the queue; the rest is work, an own piece for each attempt. */
+/** What is hatched waits (for a server the other way round); what is pale stands in the queue; the rest is work, a piece for each attempt. */
 const Bar = memo(function Bar({
   span,
   fromMs,
@@ -201,11 +227,6 @@ const Bar = memo(function Bar({
   return (
     <div className="relative h-[26px] pr-14">
       <svg className="block h-[26px] w-full" aria-hidden="true">
-        <defs>
-          <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-            <rect width="2" height="5" className="fill-wait" />
-          </pattern>
-        </defs>
         {pieces.map(({ from, to, kind, status, words }) => (
           <rect
             key={`${kind} ${from} ${words}`}
@@ -214,9 +235,9 @@ const Bar = memo(function Bar({
             width={`${Math.max(0.35, x(to) - x(from))}%`}
             height={kind === "attempt" ? 12 : 8}
             rx={2}
-            className={kind === "wait" ? "" : FILLS[toneOf(status)]}
-            fill={kind === "wait" ? "url(#hatch)" : undefined}
-            fillOpacity={kind === "queue" ? 0.3 : kind === "wait" ? 0.8 : 1}
+            className={kind in HATCHES ? "" : FILLS[kind === "queue" ? "soft" : toneOf(status)]}
+            fill={HATCHES[kind]}
+            fillOpacity={kind === "queue" ? 0.3 : 1}
           >
             <title>{words}</title>
           </rect>
@@ -234,28 +255,7 @@ const Bar = memo(function Bar({
 
 function piecesOf(span: Span, nowMs: number): readonly Piece[] {
   const end = (time: string | null) => (time === null ? nowMs : Date.parse(time));
-  const attempts = span.attempts.flatMap(
-    ({ attempt, status, queued_at, started_at, ended_at, error_code }): readonly Piece[] => {
-      const queuedMs = Date.parse(queued_at);
-      const startedMs = started_at === null ? end(ended_at) : Date.parse(started_at);
-      const endedMs = end(ended_at);
-      const words = `attempt ${attempt}: ${status}${error_code === null ? "" : `, ${error_code}`}, ${toDuration((endedMs - startedMs) / 1_000)}`;
-      return [
-        ...(startedMs > queuedMs
-          ? [
-              {
-                from: queuedMs,
-                to: startedMs,
-                kind: "queue" as const,
-                status: "queued",
-                words: `in the queue ${toDuration((startedMs - queuedMs) / 1_000)}`,
-              },
-            ]
-          : []),
-        ...(started_at === null ? [] : [{ from: startedMs, to: endedMs, kind: "attempt" as const, status, words }]),
-      ];
-    },
-  );
+  const attempts = span.attempts.flatMap((attempt) => piecesOfAttempt(attempt, end));
   const waits = span.waits.map(({ kind, since, until }): Piece => {
     const [from, to] = [Date.parse(since), end(until)];
     return {
@@ -271,6 +271,33 @@ function piecesOf(span: Span, nowMs: number): readonly Piece[] {
   const [from, to] = [Date.parse(span.started_at), end(span.completed_at)];
   return [
     { from, to, kind: "attempt", status: span.status, words: `${span.status}, ${toDuration((to - from) / 1_000)}` },
+  ];
+}
+
+/** When a call waited is not on record, only how long: most wait before their first answer. */
+function piecesOfAttempt(attempt: Span["attempts"][number], end: (time: string | null) => number): readonly Piece[] {
+  const { status, queued_at, started_at, ended_at, error_code, waited_seconds: waited } = attempt;
+  const queuedMs = Date.parse(queued_at);
+  const startedMs = started_at === null ? end(ended_at) : Date.parse(started_at);
+  const endedMs = end(ended_at);
+  const workedFrom = Math.min(endedMs, startedMs + waited * 1_000);
+  const failure = error_code === null ? "" : `, ${error_code}`;
+  const piece = (kind: Piece["kind"], from: number, to: number, words: string) => ({ from, to, kind, status, words });
+  return [
+    ...(startedMs > queuedMs
+      ? [piece("queue", queuedMs, startedMs, `in the queue ${toDuration((startedMs - queuedMs) / 1_000)}`)]
+      : []),
+    ...(waited > 0 ? [piece("capacity", startedMs, workedFrom, `its server had no place ${toDuration(waited)}`)] : []),
+    ...(started_at === null
+      ? []
+      : [
+          piece(
+            "attempt",
+            workedFrom,
+            endedMs,
+            `attempt ${attempt.attempt}: ${status}${failure}, ${toDuration((endedMs - workedFrom) / 1_000)}`,
+          ),
+        ]),
   ];
 }
 

@@ -85,7 +85,7 @@ export function reuseOutcome(
   const found = outcomes === undefined ? undefined : findCandidate(outcomes, instance);
   if (outcomes === undefined || found?.event.inputHash !== inputHash) return undefined;
   const { seq } = found;
-  const { decided: _, startedAt: __, usage: ___, unpriced: ____, ...event } = found.event;
+  const { decided: _, startedAt: __, waitedMs: _____, usage: ___, unpriced: ____, ...event } = found.event;
   const reused = { run: outcomes.run, seq };
   return outcomes.journal
     .readValue(outcomes.no, seq)

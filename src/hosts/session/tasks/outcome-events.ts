@@ -9,11 +9,14 @@ type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 // Written field by field: most outcomes have none of the later fields, and this runs for every step.
 export function toSucceededEvent(
-  { path, attempt, startedAt, inputHash, decisions }: RunningTask,
+  task: RunningTask,
   { costMicro, usage, repaired }: Succeeded,
   { at, isEmpty, projection }: { readonly at: number; readonly isEmpty: boolean; readonly projection: Projection },
 ): StepSucceeded {
+  const { path, attempt, startedAt, inputHash, decisions } = task;
   const event: Draft<StepSucceeded> = { type: "stepSucceeded", at, path, attempt, startedAt, inputHash };
+  const waitedMs = task.waitedUntil(at);
+  if (waitedMs > 0) event.waitedMs = waitedMs;
   if (isEmpty) event.empty = true;
   if (costMicro === null) event.unpriced = true;
   else if (costMicro !== 0) event.costMicro = costMicro;
@@ -39,6 +42,7 @@ export function toFailedEvent(
     path: task.path,
     attempt: task.attempt,
     startedAt: task.startedAt,
+    ...waitOf(task, at),
     code,
     message,
     retryable,
@@ -65,12 +69,18 @@ export function toAskedEvent(
     path,
     attempt,
     startedAt,
+    ...waitOf(task, at),
     message: mask(outcome.message),
     key: outcome.key,
     ...(outcome.allowEdit === true ? { allowEdit: true } : {}),
     ...policiesOf(task),
     ...costOf(outcome),
   };
+}
+
+function waitOf(task: RunningTask, at: number): { readonly waitedMs?: number } {
+  const waitedMs = task.waitedUntil(at);
+  return waitedMs > 0 ? { waitedMs } : {};
 }
 
 /** A key that is answered already would be asked for ever. */

@@ -80,6 +80,8 @@ export class RunningTask implements Task, StartNote {
   #timeout: StepTimeout | undefined;
   /** Calls of it that wait for a server that can do no more at once. */
   #waits = 0;
+  #waitsSince = 0;
+  #waitedMs = 0;
   /** Cancels the grace period of an executor that was told to stop. */
   stopWaiting: (() => void) | undefined;
   /** Lets the next suspects go. */
@@ -262,7 +264,15 @@ export class RunningTask implements Task, StartNote {
     return this.#waits > 0;
   }
 
+  /** How long it has waited so until then. */
+  waitedUntil(at: number): number {
+    return this.#waitedMs + (this.isWaiting ? Math.max(0, at - this.#waitsSince) : 0);
+  }
+
   #noteWait(isWaiting: boolean): void {
+    const now = this.#parts.clock.now();
+    if (this.isWaiting) this.#waitedMs += now - this.#waitsSince;
+    this.#waitsSince = now;
     this.#waits += isWaiting ? 1 : -1;
     if (isWaiting) this.#timeout?.pause();
     else this.#timeout?.resume();

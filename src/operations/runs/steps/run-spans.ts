@@ -10,6 +10,8 @@ export interface AttemptSpan {
   /** Since then nothing but a free place, money or its executor was missing. */
   readonly queuedAt: number;
   startedAt: number | undefined;
+  /** Of its time, waited for a free place at a server. */
+  waitedMs: number;
   endedAt: number | undefined;
   status: "running" | "completed" | "failed" | "interrupted" | "asked" | "cancelled";
   failure: { readonly code: string; readonly message: string } | undefined;
@@ -135,6 +137,7 @@ export class RunSpans {
       attempt,
       queuedAt,
       startedAt: undefined,
+      waitedMs: 0,
       endedAt: undefined,
       status: "running",
       failure: undefined,
@@ -161,6 +164,7 @@ export class RunSpans {
     if (event.unpriced === true) attempt.unpriced = true;
     if (event.usage !== undefined) attempt.usage = event.usage;
     attempt.startedAt ??= event.startedAt;
+    attempt.waitedMs = event.waitedMs ?? 0;
     // An outcome that comes late is booked and changes nothing; but one whose projection fails has failed after all.
     const isLate = attempt.endedAt !== undefined && !(attempt.status === "completed" && status === "failed");
     if (isLate) return;

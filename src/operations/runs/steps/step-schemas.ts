@@ -19,9 +19,10 @@ const attemptSchema = z
       .enum(["running", "completed", "failed", "interrupted", "asked", "cancelled"])
       .describe("`interrupted`: the process that did it has ended. `asked`: it has ended with a question to a person."),
     queued_at: timeSchema.describe("Since then only a free place, money or its executor was missing."),
-    started_at: timeSchema
-      .nullable()
-      .describe("Its executor has it. The wait of a call for capacity is behind this time, and not on record."),
+    started_at: timeSchema.nullable().describe("Its executor has it."),
+    waited_seconds: z
+      .number()
+      .describe("Of the time since: its calls waited for a free place at a server. 0 until it has ended."),
     ended_at: timeSchema.nullable(),
     error_code: z.string().nullable(),
     cost_usd: z.number().nullable().describe("As far as it is known. Null: the price is unknown."),
