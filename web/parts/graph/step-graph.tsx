@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { Empty, Loading } from "../loading.tsx";
 import type { DrawnNode } from "./lay-out.ts";
 import { countSteps, type ShownFlow, type ShownGraph, type ShownStep, type StepStatus } from "./shown-graph.ts";
@@ -23,7 +23,7 @@ const NO_STATUS = () => undefined;
 
 /** A workflow as a graph, laid out from the top to the bottom. It loads when it is used, fits its frame, and is moved and zoomed. */
 export function StepGraph({ graph, statusOf = NO_STATUS, selected, onSelect, findCalled }: StepGraphProps) {
-  const { flow } = graph;
+  const flow = useSameFlow(graph.flow);
   const isSmall = useMemo(() => countSteps(flow) <= FEW_STEPS, [flow]);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [called, setCalled] = useState<ReadonlyMap<string, ShownFlow>>(new Map());
@@ -77,4 +77,12 @@ export function StepGraph({ graph, statusOf = NO_STATUS, selected, onSelect, fin
       </div>
     </div>
   );
+}
+
+/** The flow of before where it is drawn the same: text that is typed moves places, and laying out hundreds of steps takes a while. */
+function useSameFlow(flow: ShownFlow): ShownFlow {
+  const text = useMemo(() => JSON.stringify(flow, (key, value) => (key === "place" ? undefined : value)), [flow]);
+  const kept = useRef({ text, flow });
+  if (kept.current.text !== text) kept.current = { text, flow };
+  return kept.current.flow;
 }

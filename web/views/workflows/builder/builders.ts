@@ -135,28 +135,33 @@ const uhlp: Builder = {
   readLinks({ fields }) {
     const { transitions } = fields;
     if (Array.isArray(transitions)) return transitions.map(toUhlpLink);
-    const { conditionalTransitions, onSuccess, onFailure } = fieldsOf(transitions);
+    const { conditionalTransitions, onSuccess, onFailure, onFailureDefault } = fieldsOf(transitions);
+    const failure = typeof onFailure === "string" ? onFailure : onFailureDefault;
     return [
       ...(Array.isArray(conditionalTransitions) ? conditionalTransitions.map(toUhlpLink) : []),
       ...(typeof onSuccess === "string" ? [{ when: "success", to: onSuccess }] : []),
-      ...(typeof onFailure === "string" ? [{ when: "failure", to: onFailure }] : []),
+      ...(typeof failure === "string" ? [{ when: "failure", to: failure }] : []),
     ];
   },
   writeLinks(text, { path, fields }, links) {
     const at = [...path, "transitions"];
     if (Array.isArray(fields["transitions"])) return setAt(text, at, links.map(fromUhlpLink));
     const { conditionalTransitions: _conditions, ...others } = fieldsOf(fields["transitions"]);
+    const { onFailure, onFailureDefault } = others;
+    // The two say the same where `onFailure` is no list: what is there stays the one that is used.
+    const failureKey =
+      typeof onFailure !== "string" && onFailureDefault !== undefined ? "onFailureDefault" : "onFailure";
     const kept = Object.entries(others).filter(
-      ([name, value]) => !((name === "onSuccess" || name === "onFailure") && typeof value === "string"),
+      ([name, value]) => !((name === "onSuccess" || name === failureKey) && typeof value === "string"),
     );
-    const conditions = links.filter(({ when }) => when === "if").map(fromUhlpLink);
+    const conditions = links.filter(({ when }) => when === "if" || when === "raw").map(fromUhlpLink);
     const target = (way: string) => links.find(({ when }) => when === way)?.to;
-    const [onSuccess, onFailure] = [target("success"), target("failure")];
+    const [success, failure] = [target("success"), target("failure")];
     const next = {
       ...(conditions.length === 0 ? {} : { conditionalTransitions: conditions }),
       ...Object.fromEntries(kept),
-      ...(onSuccess === undefined ? {} : { onSuccess }),
-      ...(onFailure === undefined ? {} : { onFailure }),
+      ...(success === undefined ? {} : { onSuccess: success }),
+      ...(failure === undefined ? {} : { [failureKey]: failure }),
     };
     return Object.keys(next).length === 0 ? removeAt(text, at) : setAt(text, at, next);
   },
