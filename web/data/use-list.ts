@@ -1,6 +1,7 @@
-import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { type InfiniteData, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import type { ApiError, FeedEvent, InputOf, OutputOf, Route } from "pawl/client";
-import { useCallback, useEffect, useMemo, useRef } from "react";
+import { useCallback, useMemo } from "react";
+import { usePaced } from "./paced.ts";
 import { useFeed, useServer } from "./server.tsx";
 
 interface Page {
@@ -17,25 +18,22 @@ interface ListOptions {
   readonly when?: (event: FeedEvent) => boolean;
   /** It has no cursors: what follows is asked for by number. */
   readonly isNumbered?: boolean;
-  readonly enabled?: boolean;
 }
 
 type From = { readonly cursor?: string; readonly offset?: number };
 
 const PAGE = 100;
+const A_PAGE_MS = 1_000;
 
 /** A list of the server, as many pages as were scrolled to. `more` reads the next one, if there is one. */
 export function useList<At extends ListRoute>(
   at: At,
   filter: Omit<NonNullable<InputOf<At>[0]>, "limit" | "cursor" | "offset">,
-  { when, isNumbered = false, enabled = true }: ListOptions = {},
+  { when, isNumbered = false }: ListOptions = {},
 ) {
   const { client } = useServer();
-  const queries = useQueryClient();
-  const queryKey = [at, "pages", filter];
   const query = useInfiniteQuery<OutputOf<At>, ApiError, InfiniteData<OutputOf<At>>, readonly unknown[], From>({
-    queryKey,
-    enabled,
+    queryKey: [at, "pages", filter],
     queryFn: ({ pageParam }) =>
       client.call(at, ...([{ ...filter, ...pageParam, limit: PAGE }] as unknown as InputOf<At>)),
     initialPageParam: {},
@@ -45,23 +43,19 @@ export function useList<At extends ListRoute>(
     },
     placeholderData: keepPreviousData,
   });
-  const { isFetching, hasNextPage, fetchNextPage } = query;
-  // Something has happened while it was being read: what has come may be older.
-  const isLate = useRef(false);
-  const readAgain = () => void queries.invalidateQueries({ queryKey, exact: true });
-  useFeed((events) => {
-    if (when === undefined || (events.length > 0 && !events.some(when))) return;
-    if (isFetching) isLate.current = true;
-    else readAgain();
+  const { isFetching, hasNextPage, fetchNextPage, refetch, data } = query;
+  const pages = data?.pages.length ?? 0;
+  const again = usePaced(async () => {
+    await refetch();
+    // Every page was a request: who has scrolled far sees changes later.
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, pages - 1) * A_PAGE_MS));
   });
-  useEffect(() => {
-    if (isFetching || !isLate.current) return;
-    isLate.current = false;
-    readAgain();
+  useFeed((events) => {
+    if (when !== undefined && (events.length === 0 || events.some(when))) again.ask();
   });
   const more = useCallback(() => {
     if (hasNextPage && !isFetching) void fetchNextPage();
   }, [hasNextPage, isFetching, fetchNextPage]);
-  const items = useMemo(() => query.data?.pages.flatMap((page): ItemOf<At>[] => [...page.items]) ?? [], [query.data]);
+  const items = useMemo(() => data?.pages.flatMap((page): ItemOf<At>[] => [...page.items]) ?? [], [data]);
   return { ...query, items, more };
 }

@@ -83,6 +83,16 @@ export function ScheduleDetail({ schedule, onRemoved }: ScheduleDetailProps) {
       <Facts
         facts={[
           [
+            "Starts",
+            <Link
+              key="workflow"
+              href={`/workflows/${encodeURIComponent(schedule.workflow_name)}`}
+              className="text-accent underline"
+            >
+              {schedule.workflow_name}
+            </Link>,
+          ],
+          [
             "State",
             enabled ? (
               <Status key="state" status="enabled" />
