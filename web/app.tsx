@@ -60,6 +60,11 @@ const VIEWS: readonly View[] = [
     lazy(async () => ({ default: (await import("./views/webhooks/webhooks-view.tsx")).WebhooksView })),
   ),
   listed(
+    "/terminals/*?",
+    "Terminals",
+    lazy(async () => ({ default: (await import("./views/terminals/terminals-view.tsx")).TerminalsView })),
+  ),
+  listed(
     "/keys",
     "Keys",
     lazy(async () => ({ default: (await import("./views/keys/keys-view.tsx")).KeysView })),

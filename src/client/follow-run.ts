@@ -44,7 +44,7 @@ export interface FollowOptions extends FollowFeedOptions {
   readonly events?: boolean;
 }
 
-interface Connection {
+export interface Connection {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
@@ -75,7 +75,8 @@ export function followFeed(server: Connection, options: FollowFeedOptions): Asyn
   return follow<FeedEvent>(server, "/events", options);
 }
 
-async function* follow<Followed extends object>(
+/** Reads events for ever: a connection that is lost is made again from the last event that has an id. An answer without content ends it. */
+export async function* follow<Followed extends object>(
   { url, headers, fetch }: Connection,
   path: string,
   { after, signal, lost, connected }: FollowFeedOptions,
@@ -90,7 +91,7 @@ async function* follow<Followed extends object>(
         ...(signal ? { signal } : {}),
       };
       const answer = await fetch(url + path, asked);
-      // The run has ended, and everything was told.
+      // It has ended, and everything was told.
       if (answer.status === 204) return;
       if (answer.ok) connected?.();
       for await (const event of readEvents<Followed>(url, answer)) {

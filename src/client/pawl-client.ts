@@ -14,6 +14,7 @@ import {
   type RunStreamEvent,
   readJson,
 } from "./follow-run.ts";
+import { type FollowTerminalOptions, followTerminal, type TerminalEvent } from "./follow-terminal.ts";
 
 /** `parseExact` and `writeExact`: JSON as answers have it, in which a whole number beyond 2^53 is a bigint. */
 export {
@@ -21,8 +22,10 @@ export {
   type FeedEvent,
   type FollowFeedOptions,
   type FollowOptions,
+  type FollowTerminalOptions,
   parseExact,
   type RunStreamEvent,
+  type TerminalEvent,
   writeExact,
 };
 
@@ -40,6 +43,8 @@ export interface PawlClient {
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunStreamEvent>;
   /** Follows all runs, without an end, through lost connections. Throws `ApiError`. */
   followFeed(options?: FollowFeedOptions): AsyncGenerator<FeedEvent>;
+  /** Follows what a terminal shows until its program has ended, through lost connections. Throws `ApiError`. */
+  followTerminal(id: string, options?: FollowTerminalOptions): AsyncGenerator<TerminalEvent>;
   /** Calls a route, such as `GET /runs/{id}`, with the fields of its input, wherever they are sent. Throws `ApiError`. */
   call<At extends Route>(route: At, ...input: InputOf<At>): Promise<OutputOf<At>>;
   /** The same for a route that is known only while the program runs. */
@@ -83,6 +88,7 @@ export function createPawlClient({ url: written, apiKey, fetch: own }: PawlClien
     send: (route, input) => sendTo({ url, headers, fetch }, route, input),
     followRun: (runId, options = {}) => followRun({ url, headers, fetch }, runId, options),
     followFeed: (options = {}) => followFeed({ url, headers, fetch }, options),
+    followTerminal: (id, options = {}) => followTerminal({ url, headers, fetch }, id, options),
     async request(path, init = {}) {
       const sent = new Headers(init.headers);
       for (const [name, value] of Object.entries(headers)) sent.set(name, value);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createPawlClient, type TerminalEvent } from "../../src/client/pawl-client.ts";
 import type { JsonObject } from "../../src/core/json.ts";
 import { openTerminal, openTerminals } from "../end-to-end/terminals/open-terminals.ts";
 import { codeOf, dataOf, keyFor } from "../fakes/http-answers.ts";
@@ -61,6 +62,30 @@ test("a stream begins with the screen, goes on with what comes, and says that it
   expect(again.at(-1)).toMatchObject({ event: "ended", id: "ended" });
   expect(dataIn(again.at(-1))).toEqual({ exit_code: 3 });
   expect((await at("/stream", { headers: { ...ADMIN, "last-event-id": "ended" } })).status).toBe(204);
+});
+
+test("a client follows a terminal to its end, and begins with the screen again behind a lost connection", async () => {
+  const { world, terminal, type } = await withTerminal(TYPING);
+  let cut = () => {};
+  const own: typeof fetch = async (input, init) => {
+    const answer = await world.http.fetch(new Request(input, init));
+    const wire = new TransformStream({
+      start(connection) {
+        cut = () => connection.terminate();
+      },
+    });
+    return new Response(answer.body?.pipeThrough(wire) ?? null, answer);
+  };
+  const { followTerminal } = createPawlClient({ url: "http://localhost", apiKey: "configured", fetch: own });
+  const seen: TerminalEvent[] = [];
+  for await (const event of followTerminal(terminal.session_id)) {
+    seen.push(event);
+    if (seen.length === 1) cut();
+    else if (event.event === "screen") void type("exit 3\r");
+  }
+  expect(seen.filter(({ event }) => event === "screen")).toHaveLength(2);
+  expect(seen.at(-1)).toMatchObject({ event: "ended", data: { exit_code: 3 } });
+  await expect(followTerminal("session_none").next()).rejects.toMatchObject({ code: "TERMINAL_NOT_FOUND" });
 });
 
 test("nobody types or ends anything where only looking is allowed", async () => {

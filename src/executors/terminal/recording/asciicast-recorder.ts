@@ -1,4 +1,5 @@
 import { createWriteStream } from "node:fs";
+import { toIsoTime } from "../../../core/iso-time.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { type Secrets, StreamMask } from "./stream-mask.ts";
 
@@ -37,9 +38,12 @@ export function recordAsciicast(session: TerminalSession, options: RecorderOptio
     leave();
   });
   const { columns: width, rows: height } = session.screen;
-  const timestamp = Math.floor(Date.now() / 1000);
+  const began = Date.now();
+  const timestamp = Math.floor(began / 1000);
   const title = secrets.mask(session.facts.command);
-  append(JSON.stringify({ version: 2, width, height, timestamp, title, env: { TERM: "xterm-256color" } }));
+  // Players know whole seconds. A step of the run may be over in less: who shows both wants more.
+  const started_at = toIsoTime(began);
+  append(JSON.stringify({ version: 2, width, height, timestamp, started_at, title, env: { TERM: "xterm-256color" } }));
   const { snapshot, leave } = session.join({
     data: (data) => show(mask.push(data)),
     resized: (columns, rows) => add("r", `${columns}x${rows}`),
