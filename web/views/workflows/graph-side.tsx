@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useState } from "react";
 import { useServer } from "../../data/server.tsx";
 import { Choice } from "../../parts/fields.tsx";
 import { keyOfStep, type ShownFlow, type ShownGraph, type ShownStep } from "../../parts/graph/shown-graph.ts";
@@ -22,10 +22,12 @@ interface GraphSideProps {
 }
 
 /** What the text does, beside it. A step that is picked is shown in the text, and its fields are edited below. */
-export function GraphSide({ graph, isNow, text, dialect, schema, onText, onPlace }: GraphSideProps) {
+export function GraphSide({ graph, isNow, text: typed, dialect, schema, onText, onPlace }: GraphSideProps) {
   const { client } = useServer();
   const [selected, setSelected] = useState<string>();
   const builder = builderOf(dialect);
+  // Reading hundreds of steps takes longer than a key press: what is typed goes first.
+  const text = useDeferredValue(typed);
   const steps = useMemo(() => builder?.readSteps(text) ?? [], [builder, text]);
   // Inside of a block a step has the block's name before its own.
   const id = selected === undefined ? undefined : decodeURIComponent(selected.split("/").at(-1) ?? "");
@@ -70,7 +72,7 @@ export function GraphSide({ graph, isNow, text, dialect, schema, onText, onPlace
           The graph is that of the last valid text.
         </p>
       )}
-      <div className="min-h-44 flex-1">
+      <div className="min-h-44 flex-1 max-lg:h-[26rem] max-lg:flex-none">
         {graph === undefined ? (
           <Empty title="There is no graph yet.">It is drawn as soon as the text is valid.</Empty>
         ) : (
@@ -82,7 +84,7 @@ export function GraphSide({ graph, isNow, text, dialect, schema, onText, onPlace
           tabIndex={0}
           role="group"
           aria-label="The selected step"
-          className="max-h-[55%] shrink-0 overflow-auto border-t border-line bg-surface"
+          className="shrink-0 overflow-auto lg:max-h-[55%] border-t border-line bg-surface"
         >
           <StepForm
             key={step.id}

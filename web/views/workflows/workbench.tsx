@@ -55,7 +55,7 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
             <span aria-hidden="true" className="text-soft">
               /
             </span>
-            <span className="max-w-72 truncate" title={name}>
+            <span className="max-w-36 truncate sm:max-w-72" title={name}>
               {name}
             </span>
           </span>
@@ -71,7 +71,7 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
           />
         }
       >
-        <span className="text-sm text-soft">{toOrigin(workflow, dialect)}</span>
+        <span className="min-w-0 truncate text-sm text-soft max-sm:hidden">{toOrigin(workflow, dialect)}</span>
         <Validity isNow={isNow} errors={validation?.problems.filter(({ severity }) => severity === "error").length} />
         {isChanged && <span className="text-sm text-warn">not saved</span>}
       </ViewBar>
@@ -95,7 +95,7 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
       <Split
         label="Text and graph"
         left={
-          <div className="flex min-h-0 flex-1 flex-col max-lg:h-[60vh]">
+          <div className="flex min-h-0 flex-1 flex-col max-lg:h-[60vh] max-lg:flex-none">
             <div className="min-h-0 flex-1">
               <CodeEditor
                 ref={editor}
@@ -115,7 +115,7 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
           </div>
         }
         right={
-          <div className="flex min-h-0 flex-1 flex-col max-lg:h-[75vh]">
+          <div className="flex min-h-0 flex-1 flex-col max-lg:flex-none">
             <Tabs
               label="Beside the text"
               value={side}
