@@ -95,6 +95,7 @@ describe("a key", () => {
 /** What a route must be sent to get as far as the question whose it is. */
 function bodyFor(path: string): JsonObject {
   if (path.endsWith("/signals")) return { name: "x" };
+  if (path.endsWith("/keys")) return { text: "x" };
   return path.endsWith("/fork") ? { changes: { timeout: 1 } } : {};
 }
 
