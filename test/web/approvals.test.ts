@@ -59,3 +59,31 @@ test("a rejection is explained before it is given", async () => {
   await dialog.getByRole("button", { name: "Reject" }).click();
   await expect.poll(() => call("GET /runs/{id}", { id })).toMatchObject({ status: "failed" });
 });
+
+test("changed data that the server does not take is refused with the reason, and can be mended", async () => {
+  const limited = `
+name: limited
+limits: { max_steps: 1, on_exceeded: ask }
+steps:
+  - id: draft
+    prompt: Write something.
+  - id: again
+    depends_on: [draft]
+    prompt: Write it again.
+`;
+  const answers = "steps: { draft: { reply: One., delay_ms: 0 }, again: { reply: Two., delay_ms: 0 } }\n";
+  const cwd = application({ ...FILES, "workflows/limited.yaml": limited, "answers.yaml": answers });
+  const { url } = await startServer([], { cwd });
+  const { call } = createPawlClient({ url });
+  const { run_id: id } = await call("POST /workflows/run", { workflow: "limited" });
+  const page = await open(`${url}/ui/approvals`);
+  await page.getByRole("list", { name: "Open questions" }).getByText("limited").click();
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  await page.getByLabel("raise_by").fill('{"steps": "many"}');
+  await page.getByRole("button", { name: "Approve with my changes" }).click();
+  await page.getByRole("alert").getByText("APPROVAL_EDIT_REFUSED").waitFor();
+  await page.getByLabel("raise_by").fill('{"steps": 5}');
+  await page.getByRole("button", { name: "Approve with my changes" }).click();
+  await page.getByText("Nobody is asked anything.").waitFor();
+  await expect.poll(() => call("GET /runs/{id}", { id })).toMatchObject({ status: "completed" });
+});

@@ -5,6 +5,7 @@ const KEYS = [
   ["j k", "down and up in a list"],
   ["Enter", "open what the list is on"],
   ["x", "mark it, for several at once"],
+  ["n", "start a run, make a schedule or a key"],
   ["r", "do the run again"],
   ["a", "approve the question"],
   ["Esc", "close what is open"],

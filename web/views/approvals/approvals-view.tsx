@@ -13,7 +13,7 @@ import { type Approval, useApprovals } from "./use-approvals.ts";
 /** Every question that waits for a person, and the one that is picked with what is to be judged. */
 export function ApprovalsView() {
   const list = useApprovals();
-  const { items, isPending } = list;
+  const { items, isPending, hasNextPage } = list;
   const picked = usePicked();
   const [, go] = useLocation();
   const at = useRowKeys({
@@ -33,7 +33,8 @@ export function ApprovalsView() {
     <>
       <ViewBar title="Approvals">
         <span className="text-soft">
-          {items.length === 0 ? "" : `${items.length} ${items.length === 1 ? "waits" : "wait"} for a person`}
+          {items.length > 0 &&
+            `${items.length}${hasNextPage ? " and more" : ""} ${items.length === 1 ? "waits" : "wait"} for a person`}
         </span>
       </ViewBar>
       <ListAndDetail
