@@ -127,6 +127,28 @@ test("a file of the application is not overwritten by what is saved: the refusal
   await page.getByRole("alert").getByText("NAME_TAKEN_TWICE").waitFor();
 });
 
+test("a called workflow opens in its place, and arrow keys go from step to step", async () => {
+  const caller = `name: caller
+steps:
+  - id: begin
+    prompt: Begin.
+  - id: ask
+    type: sub_workflow
+    depends_on: [begin]
+    sub_workflow: { workflow: question }
+`;
+  const { url } = await startServer([], { cwd: application({ ...FILES, "workflows/caller.yaml": caller }) });
+  const page = await open(`${url}/ui/workflows/caller`);
+  await page.getByRole("button", { name: "Steps of ask" }).click();
+  await stepNode(page, "answer").waitFor();
+  await page.getByRole("group", { name: "Graph of the steps" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.getByRole("button", { name: "Add a step after ask" }).waitFor();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => stepNode(page, "answer").count()).toBe(0);
+});
+
 function stepNode(page: Page, id: string) {
   return page.locator(".react-flow__node").getByText(id, { exact: true });
 }

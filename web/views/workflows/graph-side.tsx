@@ -7,6 +7,7 @@ import { Empty } from "../../parts/loading.tsx";
 import { AddStep } from "./builder/add-step.tsx";
 import { builderOf } from "./builder/builders.ts";
 import { StepForm } from "./builder/step-form.tsx";
+import { readCalled } from "./called-workflow.ts";
 import type { Dialect } from "./dialects.ts";
 import type { DefinitionSchema } from "./editor/definition-schema.ts";
 
@@ -32,13 +33,7 @@ export function GraphSide({ graph, isNow, text: typed, dialect, schema, onText, 
   // Inside of a block a step has the block's name before its own.
   const id = selected === undefined ? undefined : decodeURIComponent(selected.split("/").at(-1) ?? "");
   const step = steps.find((each) => each.id === id);
-  const findCalled = useCallback(
-    async ({ calls = "" }: ShownStep) => {
-      const called = await client.call("GET /workflows/{name}", { name: calls.replace(/^"(.*)"$/, "$1") });
-      return called.graph ?? undefined;
-    },
-    [client],
-  );
+  const findCalled = useCallback((called: ShownStep) => readCalled(client, called), [client]);
   const select = (key: string) => {
     setSelected(key);
     const place = graph && isNow ? findPlace(graph.flow, key) : undefined;

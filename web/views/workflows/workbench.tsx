@@ -61,19 +61,24 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
           </span>
         }
         actions={
-          <WorkflowActions
-            name={name}
-            text={text}
-            isChanged={isChanged}
-            isValid={validation?.isValid === true}
-            workflow={workflow}
-            saving={saving}
-          />
+          <>
+            <Validity
+              isNow={isNow}
+              errors={validation?.problems.filter(({ severity }) => severity === "error").length}
+            />
+            {isChanged && <span className="whitespace-nowrap text-sm text-warn">not saved</span>}
+            <WorkflowActions
+              name={name}
+              text={text}
+              isChanged={isChanged}
+              isValid={validation?.isValid === true}
+              workflow={workflow}
+              saving={saving}
+            />
+          </>
         }
       >
         <span className="min-w-0 truncate text-sm text-soft max-sm:hidden">{toOrigin(workflow, dialect)}</span>
-        <Validity isNow={isNow} errors={validation?.problems.filter(({ severity }) => severity === "error").length} />
-        {isChanged && <span className="text-sm text-warn">not saved</span>}
       </ViewBar>
       {wasKept && isChanged && workflow !== undefined && (
         <p role="status" className="flex items-center gap-2 border-b border-line px-3 py-1 text-sm">
@@ -151,16 +156,16 @@ function toOrigin(workflow: WorkbenchProps["workflow"], dialect: string): string
 }
 
 function Validity({ isNow, errors }: { readonly isNow: boolean; readonly errors: number | undefined }) {
-  if (!isNow || errors === undefined) return <span className="text-sm text-soft">checking …</span>;
+  if (!isNow || errors === undefined) return <span className="whitespace-nowrap text-sm text-soft">checking …</span>;
   if (errors === 0)
     return (
-      <span className="text-sm text-ok">
+      <span className="whitespace-nowrap text-sm text-ok">
         <span aria-hidden="true">✓ </span>
         <span>valid</span>
       </span>
     );
   return (
-    <span className="text-sm text-bad">
+    <span className="whitespace-nowrap text-sm text-bad">
       <span aria-hidden="true">✕ </span>
       {errors === 1 ? "1 problem" : `${errors} problems`}
     </span>
