@@ -10,7 +10,7 @@ const THINGS = [
   {
     template: "lead-enrichment",
     title: "A fan-out over companies",
-    why: "Five companies, step by step side by side. One of them fails, and the run goes on.",
+    why: "Companies are read, looked up and scored side by side, and the scores become a file.",
   },
   {
     template: "content-pipeline",
@@ -19,8 +19,8 @@ const THINGS = [
   },
   {
     template: "support-triage",
-    title: "Branches and conditions",
-    why: "Tickets are sorted, and each takes the way that its answer decides.",
+    title: "Several steps, and a judge",
+    why: "Tickets are sorted and answered. What is sent is yours to say: change an answer before.",
   },
 ] as const;
 
