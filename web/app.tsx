@@ -65,9 +65,24 @@ const VIEWS: readonly View[] = [
     lazy(async () => ({ default: (await import("./views/terminals/terminals-view.tsx")).TerminalsView })),
   ),
   listed(
+    "/agents",
+    "Agents",
+    lazy(async () => ({ default: (await import("./views/agents/agents-view.tsx")).AgentsView })),
+  ),
+  listed(
     "/keys",
     "Keys",
     lazy(async () => ({ default: (await import("./views/keys/keys-view.tsx")).KeysView })),
+  ),
+  listed(
+    "/settings",
+    "Settings",
+    lazy(async () => ({ default: (await import("./views/settings/settings-view.tsx")).SettingsView })),
+  ),
+  listed(
+    "/doctor",
+    "Doctor",
+    lazy(async () => ({ default: (await import("./views/doctor/doctor-view.tsx")).DoctorView })),
   ),
 ];
 

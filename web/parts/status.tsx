@@ -15,6 +15,8 @@ const BARS = "M3 3h3.8v10H3Zm6.2 0H13v10H9.2Z";
 const PLAY = "M4 2.5v11l9-5.5Z";
 const STRUCK = `${RING}M4.6 4 12 11.4 11.2 12.2 3.8 4.8Z`;
 
+const TRIANGLE = "M8 1.5 15 14H1Zm-.8 4.2.2 4h1.2l.2-4Zm0 5v1.6h1.6v-1.6Z";
+
 const LOOKS: Readonly<Record<string, Look>> = {
   queued: { tone: "soft", words: "queued", shape: RING },
   pending: { tone: "soft", words: "pending", shape: RING },
@@ -43,7 +45,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   budget_exceeded: {
     tone: "bad",
     words: "budget exceeded",
-    shape: "M8 1.5 15 14H1Zm-.8 4.2.2 4h1.2l.2-4Zm0 5v1.6h1.6v-1.6Z",
+    shape: TRIANGLE,
   },
   open: { tone: "bad", words: "open", shape: RING },
   retried: { tone: "accent", words: "retried", shape: AGAIN },
@@ -52,6 +54,10 @@ const LOOKS: Readonly<Record<string, Look>> = {
   valid: { tone: "ok", words: "valid", shape: CHECK },
   expired: { tone: "warn", words: "expired", shape: CLOCK },
   revoked: { tone: "soft", words: "revoked", shape: STRUCK },
+  connected: { tone: "ok", words: "connected", shape: CHECK },
+  connecting: { tone: "accent", words: "connecting", shape: AGAIN },
+  ok: { tone: "ok", words: "ok", shape: CHECK },
+  warning: { tone: "warn", words: "warning", shape: TRIANGLE },
   enabled: { tone: "ok", words: "enabled", shape: CLOCK },
   paused: { tone: "warn", words: "paused", shape: BARS },
   started: { tone: "ok", words: "started", shape: PLAY },

@@ -43,9 +43,11 @@ export function LiveTerminal({ id, terminal }: LiveTerminalProps) {
           </>
         }
         actions={
-          <Button kind="danger" isBusy={kill.isPending} onClick={() => setAsking(true)}>
-            End it
-          </Button>
+          followed.is !== "ended" && (
+            <Button kind="danger" isBusy={kill.isPending} onClick={() => setAsking(true)}>
+              End it
+            </Button>
+          )
         }
       >
         <Connection followed={followed} />
