@@ -104,7 +104,7 @@ test("versions are compared with the text in the editor, and unsaved text is the
   await save(url, SAVED.replace("What is", "Why is"));
   const page = await open(`${url}/ui/workflows/saved?side=versions`);
   await page.getByLabel("From").selectOption("1");
-  await page.getByRole("group", { name: "Difference" }).getByText("Why is").waitFor();
+  await page.getByRole("figure", { name: "Difference" }).getByText("Why is").waitFor();
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+End");
   await page.keyboard.type("# unsaved\n");

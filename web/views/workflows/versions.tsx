@@ -1,7 +1,7 @@
-import { diffLines } from "diff";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { useCall } from "../../data/use-call.ts";
 import { Choice } from "../../parts/fields.tsx";
+import { LineDiff } from "../../parts/line-diff.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/values.tsx";
@@ -23,6 +23,7 @@ export function Versions({ name, text }: VersionsProps) {
   const left = picked ?? (newest === undefined ? undefined : String(newest));
   const before = useText(name, left);
   const after = useText(name, right === EDITOR ? undefined : right);
+  const shown = right === EDITOR ? text : after;
   if (error) {
     return (
       <div className="p-3">
@@ -55,7 +56,15 @@ export function Versions({ name, text }: VersionsProps) {
           onPick={setRight}
         />
       </div>
-      <Difference before={before} after={right === EDITOR ? text : after} />
+      <div className="min-h-0 flex-1 overflow-auto px-3 pb-3">
+        {before === undefined || shown === undefined ? (
+          <Loading what="both texts" />
+        ) : before === shown ? (
+          <p className="text-soft">They are the same.</p>
+        ) : (
+          <LineDiff before={before} after={shown} />
+        )}
+      </div>
     </div>
   );
 }
@@ -67,45 +76,4 @@ function useText(name: string, version: string | undefined): string | undefined 
     { enabled: version !== undefined },
   );
   return version === undefined ? undefined : data?.text;
-}
-
-function Difference({ before, after }: { before: string | undefined; after: string | undefined }) {
-  const parts = useMemo(
-    () => (before === undefined || after === undefined ? undefined : diffLines(before, after)),
-    [before, after],
-  );
-  if (parts === undefined) return <Loading what="both texts" />;
-  if (parts.every(({ added, removed }) => !added && !removed))
-    return <p className="px-3 py-2 text-soft">They are the same.</p>;
-  return (
-    <div
-      tabIndex={0}
-      role="group"
-      aria-label="Difference"
-      className="min-h-0 flex-1 overflow-auto border-t border-line py-1"
-    >
-      {parts.flatMap(({ added, removed, value }, part) =>
-        toShown(value, added || removed).map((line, index) => (
-          <div
-            // Lines of a difference have no ids, and never change their places.
-            // biome-ignore lint/suspicious/noArrayIndexKey: see above
-            key={`${part} ${index}`}
-            className={`whitespace-pre-wrap break-words px-3 font-mono text-xs ${added ? "bg-ok/12" : removed ? "bg-bad/12" : "text-soft"}`}
-          >
-            <span aria-hidden="true">{added ? "+ " : removed ? "− " : "  "}</span>
-            {line === "" ? " " : line}
-          </div>
-        )),
-      )}
-    </div>
-  );
-}
-
-const AROUND = 3;
-
-/** Lines that are the same are shown next to a change only. */
-function toShown(value: string, isChange: boolean): readonly string[] {
-  const lines = value.replace(/\n$/, "").split("\n");
-  if (isChange || lines.length <= 2 * AROUND + 1) return lines;
-  return [...lines.slice(0, AROUND), `⋯ ${lines.length - 2 * AROUND} lines`, ...lines.slice(-AROUND)];
 }

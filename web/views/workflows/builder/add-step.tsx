@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Button } from "../../../parts/button.tsx";
 import { Choice } from "../../../parts/fields.tsx";
-import type { Builder, BuiltStep } from "./builders.ts";
+import type { Builder, BuiltStep } from "./builder.ts";
 
 interface AddStepProps {
   readonly builder: Builder;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { beginningOf } from "../dialects.ts";
-import { type Builder, builderOf } from "./builders.ts";
+import type { Builder } from "./builder.ts";
+import { builderOf } from "./builders.ts";
 import { readDefinition, renameStep } from "./edit-text.ts";
 
 const UHLP = `workflowId: w

@@ -1,6 +1,6 @@
 import { Button } from "../../../parts/button.tsx";
 import { Choice, TextField } from "../../../parts/fields.tsx";
-import type { Builder, BuiltStep, Link } from "./builders.ts";
+import type { Builder, BuiltStep, Link } from "./builder.ts";
 
 interface LinksFieldProps {
   readonly builder: Builder;

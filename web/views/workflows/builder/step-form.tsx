@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../../../parts/button.tsx";
 import { Choice, TextField } from "../../../parts/fields.tsx";
 import type { DefinitionSchema } from "../editor/definition-schema.ts";
-import type { Builder, BuiltStep } from "./builders.ts";
+import type { Builder, BuiltStep } from "./builder.ts";
 import { removeAt, renameStep, setAt } from "./edit-text.ts";
 import { FieldInput } from "./field-input.tsx";
 import { fieldsAt, type StepField } from "./fields-of-step.ts";

@@ -58,7 +58,7 @@ export function CodeEditor({
           autocompletion({ override: [(context) => now.current.complete(context)] }),
           EDITOR_LOOK,
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Definition" }),
+          EditorView.contentAttributes.of({ "aria-label": "Definition", tabindex: "0" }),
           keymap.of([
             {
               key: "Mod-s",
