@@ -9,8 +9,12 @@ export function useKeys(actions: Readonly<Record<string, () => void>>): void {
       if (event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
       const action = Object.hasOwn(current.current, event.key) ? current.current[event.key] : undefined;
       if (action === undefined) return;
-      // Enter on a button or a link is that button's.
-      if (event.key === "Enter" && event.target instanceof HTMLElement && event.target.closest("button,a,summary"))
+      // Enter and Space on a button or a link are that button's.
+      if (
+        (event.key === "Enter" || event.key === " ") &&
+        event.target instanceof HTMLElement &&
+        event.target.closest("button,a,summary")
+      )
         return;
       event.preventDefault();
       action();

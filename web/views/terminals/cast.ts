@@ -6,13 +6,15 @@ export interface Cast {
   /** In milliseconds since 1970. */
   readonly startedAt: number | undefined;
   readonly events: readonly CastEvent[];
-  /** When its last event is. */
+  /** A little more than its last event, so that the state that closes its terminal is seen to end. */
   readonly seconds: number;
 }
 
 type CastEvent =
   | { readonly is: "output"; readonly at: number; readonly text: string }
   | { readonly is: "size"; readonly at: number; readonly columns: number; readonly rows: number };
+
+const REST_SECONDS = 0.5;
 
 /** Reads one. What is no event is left out, such as the line that a killed process has not ended. Undefined: it is no recording. */
 export function readCast(text: string): Cast | undefined {
@@ -28,7 +30,7 @@ export function readCast(text: string): Cast | undefined {
     startedAt:
       typeof started === "string" ? Date.parse(started) : typeof timestamp === "number" ? timestamp * 1_000 : undefined,
     events,
-    seconds: events.at(-1)?.at ?? 0,
+    seconds: (events.at(-1)?.at ?? 0) + REST_SECONDS,
   };
 }
 
