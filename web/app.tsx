@@ -29,6 +29,10 @@ const VIEWS: readonly View[] = [
     "/runs/:id",
     lazy(async () => ({ default: (await import("./views/run/run-view.tsx")).RunView })),
   ),
+  unlisted(
+    "/compare",
+    lazy(async () => ({ default: (await import("./views/compare/compare-view.tsx")).CompareView })),
+  ),
   listed(
     "/approvals/*?",
     "Approvals",

@@ -26,7 +26,7 @@ const LOOKS = [
 describe.each(LOOKS)("in $colorScheme, $width pixels wide", ({ colorScheme, width }) => {
   test("every view can be read by everybody, and nothing is wider than the page", async () => {
     const server = await startServer([], { cwd: application(FILES) });
-    const run = await fill(server);
+    const { failed: run, other } = await fill(server);
     const page = await open(`${server.url}/ui/runs`, { colorScheme, viewport: { width, height: 800 } });
     await page.getByRole("list", { name: "Runs" }).waitFor();
     const links = await page.getByRole("navigation", { name: "Views" }).getByRole("link").all();
@@ -38,6 +38,8 @@ describe.each(LOOKS)("in $colorScheme, $width pixels wide", ({ colorScheme, widt
       `/ui/runs/${run}`,
       `/ui/runs/${run}?look=graph`,
       `/ui/runs/${run}?look=events`,
+      `/ui/compare?a=${run}`,
+      `/ui/compare?a=${run}&b=${other}`,
       "/ui/workflows/question",
     ]);
     const found: unknown[] = [];
@@ -79,8 +81,8 @@ function overflowOf(page: Page): Promise<number> {
   return page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 }
 
-/** A run of each kind; the id of the failed one, whose names and error are long. */
-async function fill({ url }: RunningServer): Promise<string> {
+/** A run of each kind; the ids of the failed one, whose names and error are long, and of another. */
+async function fill({ url }: RunningServer): Promise<{ readonly failed: string; readonly other: string }> {
   const ids: string[] = [];
   for (const workflow of ["question", "review", LONG]) {
     const response = await fetch(`${url}/workflows/run`, {
@@ -94,5 +96,5 @@ async function fill({ url }: RunningServer): Promise<string> {
   }
   const failed = ids.at(-1) ?? "";
   await expect.poll(async () => (await fetch(`${url}/runs/${failed}?steps=false`)).text()).toContain('"failed"');
-  return failed;
+  return { failed, other: ids[0] ?? "" };
 }

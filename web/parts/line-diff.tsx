@@ -9,35 +9,60 @@ export function LineDiff({ before, after }: { readonly before: string; readonly 
   const parts = useMemo(() => diffLines(before, after, { maxEditLength: 5_000 }), [before, after]);
   if (parts === undefined) return <p className="text-soft">Too much is different to show it line by line.</p>;
   return (
+    <Lines
+      lines={parts.flatMap(({ value, added, removed }) =>
+        toShown(value.replace(/\n$/, "").split("\n"), added ? "+" : removed ? "-" : " "),
+      )}
+    />
+  );
+}
+
+/** The same of a unified diff that somebody else has made. */
+export function UnifiedDiff({ diff }: { readonly diff: string }) {
+  const lines = useMemo(() => diff.replace(/\n$/, "").split("\n").map(toLine), [diff]);
+  return <Lines lines={lines} />;
+}
+
+const LOOKS = {
+  "+": "bg-ok/12 text-ok",
+  "-": "bg-bad/12 text-bad",
+  " ": "text-soft",
+  "@": "bg-raised text-soft",
+} as const;
+
+type Sign = keyof typeof LOOKS;
+type Line = readonly [sign: Sign, text: string];
+
+function Lines({ lines }: { readonly lines: readonly Line[] }) {
+  return (
     <pre
       role="figure"
       aria-label="Difference"
+      tabIndex={0}
       className="max-h-80 overflow-auto rounded border border-line font-mono text-xs"
     >
-      {parts.map(({ value, added, removed }, index) => (
-        // The parts of a text have no ids, and are made anew together.
-        // biome-ignore lint/suspicious/noArrayIndexKey: see above
-        <Part key={index} lines={value.replace(/\n$/, "").split("\n")} sign={added ? "+" : removed ? "-" : " "} />
+      {lines.map(([sign, text], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no ids
+        <div key={index} className={`whitespace-pre-wrap break-words px-2 ${LOOKS[sign]}`}>
+          {sign === "@" ? text : `${sign} ${text}`}
+        </div>
       ))}
     </pre>
   );
 }
 
-const LOOKS = { "+": "bg-ok/12 text-ok", "-": "bg-bad/12 text-bad", " ": "text-soft" } as const;
-
-function Part({ lines, sign }: { readonly lines: readonly string[]; readonly sign: keyof typeof LOOKS }) {
+function toShown(lines: readonly string[], sign: Sign): readonly Line[] {
   const isLong = sign === " " && lines.length > 2 * CONTEXT + 1;
-  const shown = isLong
-    ? [...lines.slice(0, CONTEXT), `… ${lines.length - 2 * CONTEXT} lines alike …`, ...lines.slice(-CONTEXT)]
-    : lines;
-  return (
-    <div className={LOOKS[sign]}>
-      {shown.map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no ids
-        <div key={index} className="whitespace-pre-wrap break-words px-2">
-          {sign} {line}
-        </div>
-      ))}
-    </div>
-  );
+  const all = lines.map((text): Line => [sign, text]);
+  if (!isLong) return all;
+  return [...all.slice(0, CONTEXT), ["@", `… ${lines.length - 2 * CONTEXT} lines alike …`], ...all.slice(-CONTEXT)];
+}
+
+/** `@@ -3,5 +3,6 @@` stands before lines that go on elsewhere; a lone `...` ends what was cut off. */
+function toLine(line: string): Line {
+  const [, at] = /^@@ -(\d+)/.exec(line) ?? [];
+  if (at !== undefined) return ["@", `line ${at}`];
+  if (line === "...") return ["@", "… and more, too long to be shown"];
+  const sign = line[0];
+  return sign === "+" || sign === "-" ? [sign, line.slice(1)] : [" ", line.slice(1)];
 }

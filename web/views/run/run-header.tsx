@@ -127,6 +127,13 @@ function Lineage({ run }: { readonly run: Run }) {
           </Link>
         </Fact>
       )}
+      {origin === null && newest === undefined && (
+        <Fact name="compare">
+          <Link href={`/compare?a=${run.run_id}`} className="underline">
+            with another run
+          </Link>
+        </Fact>
+      )}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { Link } from "wouter";
 import { useCall } from "../../data/use-call.ts";
 import { Problem } from "../../parts/problem.tsx";
+import { Section } from "../../parts/section.tsx";
 import { ValueView } from "../../parts/value-view.tsx";
 import { toBytesText } from "../../parts/values.tsx";
-import { Section } from "./section.tsx";
 import { hasEnded, type Run } from "./use-run.ts";
 
 /** What the run was given, what it gave, and its files. Values are asked for when this pane is looked at. */

@@ -7,11 +7,11 @@ import { AgentLog } from "../../parts/agent-log.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { Section } from "../../parts/section.tsx";
 import { Status } from "../../parts/status.tsx";
 import { LongText, ValueView } from "../../parts/value-view.tsx";
 import { Cost, Id, Time, toBytesText, toDuration } from "../../parts/values.tsx";
 import type { LiveTexts } from "./live-texts.ts";
-import { Section } from "./section.tsx";
 import type { Run } from "./use-run.ts";
 
 const ROUTE = "GET /runs/{id}/steps/{path}";
