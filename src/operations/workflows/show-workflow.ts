@@ -34,19 +34,24 @@ export async function showWorkflow(
     const { definition } = registered.report;
     const text = definition?.text ?? (await readTextFile(registered.file));
     const summary = summarizeRegistered(registered, app.appDir);
-    return { ...summary, text: app.mask(text), graph: explain(definition?.graph) };
+    return { ...summary, ...masked(app, text), graph: explain(definition?.graph) };
   }
   const { stored } = named;
   const [report = { problems: [] }] = await reportOnArmed(app, [stored]);
   const graph = explain(report.definition?.graph);
-  return { ...summarizeStored(stored, report), text: app.mask(stored.text), graph };
+  return { ...summarizeStored(stored, report), ...masked(app, stored.text), graph };
 }
 
 async function describeKept(app: ShowingApplication, kept: SavedWorkflow): Promise<WorkflowDescription> {
   const text = await readKept(app, kept.name);
   const report = await reportOnSent(text, { grant: EVERYTHING, folders: [], ...loadOptionsOf(app.config) });
   const summary = summarizeKept(kept, { file: null, version: null, ...summarizeReport(report) });
-  return { ...summary, text: app.mask(text), graph: explain(report.definition?.graph) };
+  return { ...summary, ...masked(app, text), graph: explain(report.definition?.graph) };
+}
+
+function masked({ mask }: Pick<Application, "mask">, written: string): Pick<WorkflowDescription, "text" | "masked"> {
+  const text = mask(written);
+  return text === written ? { text } : { text, masked: true };
 }
 
 function explain(graph: Graph | undefined): GraphExplanation | null {

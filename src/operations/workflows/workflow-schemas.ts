@@ -29,6 +29,10 @@ export type WorkflowSummary = Frozen<z.output<typeof workflowSummarySchema>>;
 export const workflowSchema = workflowSummarySchema
   .extend({
     text: z.string().describe("The definition as it is written; secrets are masked."),
+    masked: z
+      .literal(true)
+      .optional()
+      .describe("Something of the text is masked: saved again, it would lose that. Absent: it is as it is written."),
     graph: graphExplanationSchema.nullable().describe("Null: it is not valid."),
   })
   .meta({ id: "Workflow", description: "A workflow with its definition." });

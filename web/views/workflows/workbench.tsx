@@ -92,6 +92,12 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
           </button>
         </p>
       )}
+      {workflow?.masked === true && (
+        <p className="border-b border-line px-3 py-1 text-sm text-warn">
+          Secrets of this text are hidden here, and would be lost if it were saved. Write the names of variables
+          instead, and set these where the server runs.
+        </p>
+      )}
       {failure && (
         <div className="max-h-48 overflow-auto border-b border-line px-3 py-2">
           <Problem error={failure} />
@@ -109,7 +115,7 @@ export function Workbench({ name, workflow, beginning, onSaved }: WorkbenchProps
                 problems={validation?.problems ?? NONE}
                 problemsOf={validation?.text ?? ""}
                 onChange={setText}
-                onSave={saving.save}
+                onSave={() => workflow?.masked !== true && saving.save()}
                 complete={useCallback((context) => complete(context, { schema, isJson }), [schema, isJson])}
               />
             </div>

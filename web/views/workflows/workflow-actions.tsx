@@ -62,7 +62,13 @@ export function WorkflowActions({ name, text, isChanged, isValid, workflow, savi
       <Button disabled={!isValid} onClick={() => setAsks("start")}>
         Start
       </Button>
-      <Button kind="main" isBusy={saving.isBusy} disabled={!isChanged} onClick={saving.save}>
+      <Button
+        kind="main"
+        isBusy={saving.isBusy}
+        disabled={!isChanged || workflow?.masked === true}
+        title={workflow?.masked === true ? "Secrets of the text are hidden here, and would be lost" : undefined}
+        onClick={saving.save}
+      >
         Save
       </Button>
       {asks === "start" && (

@@ -171,3 +171,13 @@ test("a key without the scope `write` changes nothing", async () => {
   expect((await remove(world, "gate", headers)).status).toBe(403);
   expect((await answerOf(world.post("/workflows/validate", { text: CALLER }, headers))).status).toBe(200);
 });
+
+test("a text of which something is masked says so, since who saves it again would lose that", async () => {
+  const world = newWorld({ env: { MY_SECRET: "a-secret-of-this-machine" } });
+  await put(world, "plain", gate("Go on?", "plain"), ADMIN);
+  await put(world, "gate", gate("Is a-secret-of-this-machine right?"), ADMIN);
+  expect((await get(world, "/workflows/plain", ADMIN)).data["masked"]).toBeUndefined();
+  const { data } = await get(world, "/workflows/gate", ADMIN);
+  expect(data["masked"]).toBe(true);
+  expect(data["text"]).not.toContain("a-secret-of-this-machine");
+});
