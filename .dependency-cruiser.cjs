@@ -117,7 +117,7 @@ module.exports = {
       severity: "error",
       from: {
         orphan: true,
-        pathNot: `${tests}|[.]d[.]ts$|^src/main[.]ts$|^web/(parts/|main[.]tsx|vite[.]config[.]ts|terminals/)`,
+        pathNot: `${tests}|[.]d[.]ts$|^src/main[.]ts$|^web/(main[.]tsx|vite[.]config[.]ts|terminals/)`,
       },
       to: {},
     },

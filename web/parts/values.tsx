@@ -25,7 +25,7 @@ const STEPS: readonly (readonly [number, string])[] = [
   [1_000, "s"],
 ];
 
-export function toRelative(ms: number): string {
+function toRelative(ms: number): string {
   const [unit, name] = STEPS.find(([length]) => Math.abs(ms) >= length) ?? [1_000, "s"];
   const count = Math.round(Math.abs(ms) / unit);
   if (count === 0) return "now";

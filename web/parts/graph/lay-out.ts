@@ -29,7 +29,7 @@ export type DrawnNode = Box &
     | { readonly is: "mark"; readonly key: string; readonly mark: Mark; readonly depth: number }
   );
 
-export type Mark = "start" | "success" | "failure";
+type Mark = "start" | "success" | "failure";
 /** Whether there is something inside, and whether it is shown. */
 type Opens = "no" | "open" | "closed";
 
@@ -47,7 +47,7 @@ export interface Drawing {
   readonly edges: readonly DrawnEdge[];
 }
 
-export const STEP_WIDTH = 208;
+const STEP_WIDTH = 208;
 const HEAD = 46;
 const LINE = 17;
 const PADDING = 16;
