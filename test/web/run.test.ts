@@ -57,6 +57,16 @@ test("a run of five companies is watched live, and opens on the item that has fa
   await takePicture(page, "run");
 });
 
+test("a step that is looked at stays on the page while it and others go on", async () => {
+  const { url } = await startServer([], { cwd: application(FILES) });
+  const id = await start(url);
+  const page = await open(`${url}/ui/runs/${id}?step=read[4]`);
+  await page.getByRole("heading", { name: "read[4]" }).waitFor();
+  await page.locator('[data-step="read[4]"]').getByText("Robots.").first().waitFor();
+  await page.locator("header").getByText("partial").waitFor();
+  await page.getByRole("heading", { name: "read[4]" }).waitFor();
+});
+
 test("the failed item is forked with another prompt, and the difference is shown before the click", async () => {
   const { url } = await startServer([], { cwd: application(FILES) });
   const id = await start(url);

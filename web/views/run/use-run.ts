@@ -45,7 +45,7 @@ export function useRunHead(id: string) {
 export function useSteps(id: string, { under, asOf, enabled = true }: StepsWanted = {}) {
   const { client } = useServer();
   const query = useInfiniteQuery<StepsPage, ApiError, Pages, readonly unknown[], string | null>({
-    queryKey: [STEPS, id, { under, asOf }],
+    queryKey: asOf === undefined ? [STEPS, id, "now", under] : [STEPS, id, "as of", asOf, under],
     queryFn: ({ pageParam }) =>
       client.call(STEPS, {
         id,
@@ -81,7 +81,7 @@ export function useFollowedRun(id: string, run: Run | undefined, lastSeq: number
     const stop = new AbortController();
     const changes = new FrameBatches<RunStreamEvent>((batch, isWhole) => {
       texts.take(batch);
-      queries.setQueriesData<Pages>({ queryKey: [STEPS, id] }, (pages) => pages && withSteps(pages, batch));
+      queries.setQueriesData<Pages>({ queryKey: [STEPS, id, "now"] }, (pages) => pages && withSteps(pages, batch));
       queries.setQueryData<Run>([HEAD, id, "head"], (head) => head && withStatus(head, batch));
       if (!isWhole || batch.some(({ event }) => event !== "live" && event !== "progress")) readAgain();
     });
