@@ -1,14 +1,17 @@
 import type { RunStreamEvent } from "pawl/client";
 
-/** What an agent is saying, which is recorded only when its attempt has ended. */
+/** What an agent says and does, which is recorded only when its attempt has ended. */
 export interface LiveText {
   readonly attempt: number;
-  /** The end of it, where it is long. */
+  /** Whole messages, calls of tools and their results, the last ones where there are many. */
+  readonly events: readonly unknown[];
+  /** What it is saying, as it comes: the end of it, where it is long. */
   readonly text: string;
   /** What it waits for, or the tool that it calls; undefined while it speaks. */
   readonly doing: string | undefined;
 }
 
+const MAX_EVENTS = 200;
 const MAX_KEPT = 100_000;
 
 /** The words of agents as they come, by the path of the step. */
@@ -31,9 +34,12 @@ export class LiveTexts {
       if (change.event === "step" && change.data.status !== "running")
         isNew = this.#texts.delete(change.data.path) || isNew;
       if (change.event !== "live" && change.event !== "progress") continue;
-      const { path, attempt, event } = change.data;
+      const { path, attempt } = change.data;
       const before = this.#texts.get(path);
-      const now = addTo(before?.attempt === attempt ? before : { attempt, text: "", doing: undefined }, event);
+      const now = addTo(
+        before?.attempt === attempt ? before : { attempt, events: [], text: "", doing: undefined },
+        change,
+      );
       if (now === before) continue;
       this.#texts.set(path, now);
       isNew = true;
@@ -42,8 +48,14 @@ export class LiveTexts {
   }
 }
 
-/** The events are those of the agent: each shape that is not known says nothing. */
-function addTo(before: LiveText, event: unknown): LiveText {
+/** The events are those of the agent: each shape that is not known says nothing. What comes whole takes the place of its pieces. */
+function addTo(
+  before: LiveText,
+  { event: kind, data: { event } }: Extract<RunStreamEvent, { event: "live" | "progress" }>,
+): LiveText {
+  if (kind === "progress") {
+    return { ...before, events: [...before.events, event].slice(-MAX_EVENTS), text: "", doing: undefined };
+  }
   if (typeof event !== "object" || event === null) return before;
   const { type, text, name, waiting } = event as Readonly<Record<string, unknown>>;
   if (type === "text" && typeof text === "string") {

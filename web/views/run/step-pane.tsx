@@ -11,6 +11,7 @@ import { Section } from "../../parts/section.tsx";
 import { Status } from "../../parts/status.tsx";
 import { LongText, ValueView } from "../../parts/value-view.tsx";
 import { Cost, Id, Time, toBytesText, toDuration } from "../../parts/values.tsx";
+import { FanOutItems } from "./fan-out-items.tsx";
 import type { LiveTexts } from "./live-texts.ts";
 import type { Run } from "./use-run.ts";
 
@@ -53,7 +54,7 @@ export function StepPane({ run, path, asOf, texts, onSelect, onClose }: StepPane
       ) : data === undefined ? (
         <Loading what="the step" />
       ) : (
-        <Detail run={run} step={data} texts={texts} onSelect={onSelect} onWhole={() => setWhole(true)} />
+        <Detail run={run} step={data} texts={texts} asOf={asOf} onSelect={onSelect} onWhole={() => setWhole(true)} />
       )}
     </div>
   );
@@ -63,11 +64,12 @@ interface DetailProps {
   readonly run: Run;
   readonly step: StepDetail;
   readonly texts: LiveTexts;
+  readonly asOf: number | undefined;
   readonly onSelect: (path: string) => void;
   readonly onWhole: () => void;
 }
 
-function Detail({ run, step, texts, onSelect, onWhole }: DetailProps) {
+function Detail({ run, step, texts, asOf, onSelect, onWhole }: DetailProps) {
   const { description, error, input_prompt: prompt, input, items, path, parent, place } = step;
   return (
     <>
@@ -89,15 +91,7 @@ function Detail({ run, step, texts, onSelect, onWhole }: DetailProps) {
         )}
         {step.called !== null && <span>calls {step.called.workflow}</span>}
       </p>
-      {items !== null && (
-        <p className="mt-1 flex flex-wrap gap-x-3 text-sm">
-          {Object.entries(items.by_status).map(([status, count]) => (
-            <span key={status} className="inline-flex items-center gap-1">
-              {count.toLocaleString()} <Status status={status} />
-            </span>
-          ))}
-        </p>
-      )}
+      {items !== null && <FanOutItems runId={run.run_id} path={path} items={items} asOf={asOf} onSelect={onSelect} />}
       {error !== null && (
         <div className="mt-2">
           <Problem error={error} />
@@ -216,6 +210,7 @@ function Live({ path, texts }: { readonly path: string; readonly texts: LiveText
   if (live === undefined) return null;
   return (
     <Section title={`Attempt ${live.attempt}, now`}>
+      {live.events.length > 0 && <AgentLog events={live.events} />}
       {live.text !== "" && <LongText text={live.text} />}
       {live.doing !== undefined && <p className="text-wait">{live.doing}</p>}
     </Section>
