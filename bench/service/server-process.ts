@@ -40,9 +40,16 @@ export class ServerProcess {
     this.#folder = folder;
   }
 
-  static pawl(files: Readonly<Record<string, string>>): Promise<ServerProcess> {
+  /** `prepare` puts into the folder what is there before it starts. */
+  static pawl(
+    files: Readonly<Record<string, string>>,
+    prepare?: (folder: string) => Promise<void>,
+  ): Promise<ServerProcess> {
     const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-    return ServerProcess.#start(files, (folder) => [main, "serve", "--port", "0", "--app", folder]);
+    return ServerProcess.#start(files, async (folder) => {
+      await prepare?.(folder);
+      return [main, "serve", "--port", "0", "--app", folder];
+    });
   }
 
   /** The program as it is installed, with nothing else in its process. Wants `npm run build`. */
@@ -62,7 +69,7 @@ export class ServerProcess {
 
   static async #start(
     files: Readonly<Record<string, string>>,
-    toCommand: (folder: string) => string[],
+    toCommand: (folder: string) => string[] | Promise<string[]>,
     { env, flags, stderr }: ChildOptions = { env: {}, flags: reportingFlags(), stderr: "inherit" },
   ): Promise<ServerProcess> {
     const folder = mkdtempSync(join(tmpdir(), "pawl-bench-service-"));
@@ -70,7 +77,7 @@ export class ServerProcess {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
-    const [main = "", ...args] = toCommand(folder);
+    const [main = "", ...args] = await toCommand(folder);
     const startedAt = performance.now();
     const child = fork(main, args, {
       execArgv: flags,

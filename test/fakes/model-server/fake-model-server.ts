@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isJsonObject, type Json } from "../../../src/core/json.ts";
-import type { ModelApi, ModelReply, ModelRequest } from "./model-reply.ts";
+import type { ModelApi, ModelReply, ModelRequest, StreamEvent } from "./model-reply.ts";
 import { performReply, refuse, send, WORDS } from "./perform-reply.ts";
 
 /** Decides what happens with a request, for instance by what was asked. */
@@ -30,6 +30,8 @@ export interface FakeModelOptions {
   readonly keepsRequests?: boolean;
   /** Told of every request that is understood. */
   readonly onRequest?: (request: ModelRequest) => void;
+  /** Told of each event of a stream when it is sent. */
+  readonly onSent?: (event: StreamEvent) => void;
 }
 
 /** A model provider over real HTTP that says what it is told to: Anthropic, OpenAI (both of its APIs) and Google. */
@@ -65,7 +67,7 @@ export async function startFakeModelServer(options: FakeModelOptions): Promise<F
     }
     const { replies } = options;
     const reply = typeof replies === "function" ? await replies(request, index) : (replies[index] ?? replies.at(-1));
-    await performReply(reply ?? { do: "cut" }, { outgoing, request, index, leave });
+    await performReply(reply ?? { do: "cut" }, { outgoing, request, index, onSent: options.onSent, leave });
   }
 
   function leave(ms: number): void {

@@ -28,6 +28,8 @@ interface Exchange {
   readonly request: ModelRequest;
   /** Of the request among all. */
   readonly index: number;
+  /** Told of each event of a stream when it is sent. */
+  readonly onSent?: ((event: StreamEvent) => void) | undefined;
   leave(ms: number): void;
 }
 
@@ -69,7 +71,7 @@ export function send(
   outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 }
 
-async function say(reply: SaidReply, { outgoing, request, index }: Exchange, gone: AbortSignal): Promise<void> {
+async function say(reply: SaidReply, { outgoing, request, index, onSent }: Exchange, gone: AbortSignal): Promise<void> {
   const words = WORDS[request.api];
   const said = toUtterance(reply, index);
   if (!request.isStream) return send(outgoing, 200, words.toDocument(said, request));
@@ -77,6 +79,7 @@ async function say(reply: SaidReply, { outgoing, request, index }: Exchange, gon
   const { breaks, gapMs = 0 } = reply;
   for (const [nth, event] of words.toEvents(said, request).entries()) {
     if (nth > 0 && gapMs > 0 && !(await slept(gapMs, gone))) return;
+    onSent?.(event);
     if (nth !== breaks?.after) outgoing.write(toSse(event));
     else if (breaks.how === "cut") return cutInside(outgoing, toSse(event));
     else outgoing.write(breaks.how === "garble" ? garbled(event) : toSse(words.toErrorEvent("Overloaded")));

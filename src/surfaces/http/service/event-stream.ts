@@ -38,12 +38,15 @@ export function answerEventStream(
           await passTurn();
           pending ??= events.next();
           const next = await orHeartbeat(pending);
+          // Who left meanwhile takes no more, and `cancel` has seen to it.
+          if (gone.signal.aborted) return;
           if (next === "heartbeat") return controller.enqueue(encoder.encode(": heartbeat\n\n"));
           pending = undefined;
           if (next.done !== true) return controller.enqueue(encoder.encode(toText(next.value)));
           if (parts.streams.stopping.aborted) controller.enqueue(encoder.encode(toText(STOPPING)));
         } catch (error) {
           parts.onDefect(error);
+          if (gone.signal.aborted) return;
         }
         parts.streams.closed();
         controller.close();
