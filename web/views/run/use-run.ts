@@ -10,8 +10,11 @@ export type Span = StepsPage["items"][number];
 type Pages = InfiniteData<StepsPage, string | null>;
 
 const PAGE = 1_000;
-/** A page that is read again while a run is quick takes at most a quarter of the time. */
-const LEAST_PAUSE_MS = 400;
+/**
+ * While a run is quick a page asks twice a second at most, a tenth of what a server allows one key, and a quarter of the time: each page of
+ * steps costs the server all events of the run.
+ */
+const PAUSE_PER_REQUEST_MS = 500;
 const PAUSE_PER_READ = 3;
 /** More than a frame can show: what the page lacks is read again instead. */
 const MAX_WAITING = 5_000;
@@ -83,11 +86,19 @@ export function useFollowedRun(id: string, run: Run | undefined, lastSeq: number
       texts.take(batch);
       queries.setQueriesData<Pages>({ queryKey: [STEPS, id, "now"] }, (pages) => pages && withSteps(pages, batch));
       queries.setQueryData<Run>([HEAD, id, "head"], (head) => head && withStatus(head, batch));
+      // The step that is looked at waits for nobody.
+      const paths = pathsOf(batch);
+      void queries.invalidateQueries({
+        queryKey: [STEPS, id, "one"],
+        predicate: ({ queryKey }) => paths.has(queryKey[3]),
+      });
       if (!isWhole || batch.some(({ event }) => event !== "live" && event !== "progress")) readAgain();
     });
     const readAgain = paused(async () => {
+      const active = queries.getQueryCache().findAll({ queryKey: [STEPS, id], type: "active" });
       await queries.invalidateQueries({ queryKey: [STEPS, id] });
       await queries.invalidateQueries({ queryKey: [HEAD, id] });
+      return active.reduce((count, { state }) => count + countPages(state.data), 1);
     });
     const follow = async () => {
       const options = {
@@ -137,14 +148,25 @@ class FrameBatches<Item> {
   }
 }
 
-/** Does it now, and after a pause once more for all that was asked for meanwhile. */
-function paused(read: () => Promise<void>): () => void {
+function pathsOf(batch: readonly RunStreamEvent[]): ReadonlySet<unknown> {
+  return new Set(batch.flatMap((change) => (change.event === "step" ? [change.data.path] : [])));
+}
+
+/** A step that is looked at is one answer, a list of steps one for each of its pages. */
+function countPages(data: unknown): number {
+  return typeof data === "object" && data !== null && "pages" in data && Array.isArray(data.pages)
+    ? data.pages.length
+    : 1;
+}
+
+/** Does it now, and after a pause once more for all that was asked for meanwhile. `read` tells how many requests it took. */
+function paused(read: () => Promise<number>): () => void {
   let isBusy = false;
   let isAsked = false;
   const go = async () => {
     isBusy = true;
     const began = performance.now();
-    await read().catch(() => undefined);
+    const requests = await read().catch(() => 1);
     const tookMs = performance.now() - began;
     setTimeout(
       () => {
@@ -153,7 +175,7 @@ function paused(read: () => Promise<void>): () => void {
         isAsked = false;
         void go();
       },
-      Math.max(LEAST_PAUSE_MS, tookMs * PAUSE_PER_READ),
+      Math.max(requests * PAUSE_PER_REQUEST_MS, tookMs * PAUSE_PER_READ),
     );
   };
   return () => {
