@@ -2,6 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import type { ApiError, FeedEvent, InputOf, OutputOf, Route } from "pawl/client";
 import { isKeyError } from "./key-store.ts";
 import { usePaced } from "./paced.ts";
+import { readAgain } from "./read-again.ts";
 import { useFeed, useServer } from "./server.tsx";
 
 type Given<At extends Route> = InputOf<At>[0];
@@ -42,6 +43,6 @@ export function useDo<At extends Route>(at: At) {
   return useMutation<OutputOf<At>, ApiError, Given<At>>({
     mutationFn: (input) => client.call(at, ...([input] as InputOf<At>)),
     onError: (error) => isKeyError(error) && keys.ask(error),
-    onSettled: () => queries.invalidateQueries(),
+    onSettled: () => readAgain(queries),
   });
 }

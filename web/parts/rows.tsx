@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useCallback, useEffect, useRef } from "react";
 
 interface RowsProps<Item> {
   readonly label: string;
@@ -20,14 +20,21 @@ interface RowsProps<Item> {
 /** A list of any length, of which only what is in sight is drawn. */
 export function Rows<Item>({ label, items, keyOf, row, height = 34, at, onEnd, head, total }: RowsProps<Item>) {
   const frame = useRef<HTMLDivElement>(null);
+  const key = useRef(keyOf);
+  key.current = keyOf;
+  // Another function makes the places of all rows be computed anew: only where there are other rows.
+  const getItemKey = useCallback(
+    (index: number) => {
+      const item = items[index];
+      return item === undefined ? index : key.current(item);
+    },
+    [items],
+  );
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => frame.current,
     estimateSize: () => height,
-    getItemKey: (index) => {
-      const item = items[index];
-      return item === undefined ? index : keyOf(item);
-    },
+    getItemKey,
     overscan: 12,
   });
   const shown = virtual.getVirtualItems();

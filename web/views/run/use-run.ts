@@ -1,6 +1,7 @@
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiError, OutputOf, RunStreamEvent } from "pawl/client";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { countPages } from "../../data/read-again.ts";
 import { useServer } from "../../data/server.tsx";
 import { LiveTexts } from "./live-texts.ts";
 
@@ -150,13 +151,6 @@ class FrameBatches<Item> {
 
 function pathsOf(batch: readonly RunStreamEvent[]): ReadonlySet<unknown> {
   return new Set(batch.flatMap((change) => (change.event === "step" ? [change.data.path] : [])));
-}
-
-/** A step that is looked at is one answer, a list of steps one for each of its pages. */
-function countPages(data: unknown): number {
-  return typeof data === "object" && data !== null && "pages" in data && Array.isArray(data.pages)
-    ? data.pages.length
-    : 1;
 }
 
 /** Does it now, and after a pause once more for all that was asked for meanwhile. `read` tells how many requests it took. */

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiError } from "pawl/client";
 import { useState } from "react";
+import { readAgain } from "../../data/read-again.ts";
 import { useServer } from "../../data/server.tsx";
 import { Button } from "../../parts/button.tsx";
 import { AskFirst, Dialog } from "../../parts/dialog.tsx";
@@ -27,7 +28,7 @@ export function BulkActions({ ids, onDone }: { readonly ids: readonly string[]; 
     }
     setDone(undefined);
     setAsked(undefined);
-    await queries.invalidateQueries();
+    await readAgain(queries);
     if (refusals.length === 0) onDone();
     else setRefused(refusals);
   };

@@ -35,18 +35,14 @@ export function useRuns(filter: RunFilter) {
     queries.setQueryData<Pages>(key, (pages) => pages && withStatuses(pages, now));
     again.ask();
   });
-  const runs = useMemo(() => flatten(query.data), [query.data]);
+  const runs = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
   return { ...query, runs };
 }
 
-function flatten(pages: Pages | undefined): readonly RunSummary[] {
-  const runs = new Map<string, RunSummary>();
-  for (const { items } of pages?.pages ?? [])
-    for (const run of items) if (!runs.has(run.run_id)) runs.set(run.run_id, run);
-  return [...runs.values()];
-}
-
-/** With more new runs than a page has, the pages behind would begin after a gap: they are read again when they are scrolled to. */
+/**
+ * With more new runs than a page has, the pages behind would begin after a gap: they are read again when they are scrolled to. With fewer,
+ * as some were deleted, the first page has runs of those behind it, which are taken out there.
+ */
 function putFirst({ pages, pageParams }: Pages, first: Page): Pages {
   const [before, ...rest] = pages;
   const known = new Set(before?.items.map(({ run_id }) => run_id));
@@ -54,9 +50,14 @@ function putFirst({ pages, pageParams }: Pages, first: Page): Pages {
   if (!isJoined || rest.length === 0) return { pages: [first], pageParams: [null] };
   const inFirst = new Set(first.items.map(({ run_id }) => run_id));
   const left = before?.items.filter(({ run_id }) => !inFirst.has(run_id)) ?? [];
-  const [second, ...others] = rest;
+  const [second, ...others] = rest.map((page) => without(page, inFirst));
   const joined = second && { ...second, items: [...left, ...second.items] };
   return { pages: [first, ...(joined ? [joined] : []), ...others], pageParams };
+}
+
+function without(page: Page, ids: ReadonlySet<string>): Page {
+  if (!page.items.some(({ run_id }) => ids.has(run_id))) return page;
+  return { ...page, items: page.items.filter(({ run_id }) => !ids.has(run_id)) };
 }
 
 type Now = ReadonlyMap<string, Partial<RunSummary>>;
