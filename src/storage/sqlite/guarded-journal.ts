@@ -5,7 +5,7 @@ import { FileIdentity } from "./file-identity.ts";
 import { isReadable } from "./lock-probe.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
-/** A look at the files may be this old: each request and each commit asks for one. */
+/** A look at the files may be this old, where a request asks for one. A commit has its own, before and behind the write. */
 const LOOK_EVERY_MS = 5;
 
 /** A journal that writes nothing which could not be read again, and notices what an earlier process wrote and is gone. */
@@ -77,7 +77,8 @@ export class GuardedJournal {
 
   #append(inner: Journal, entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     try {
-      this.#refuseLost();
+      // A log that was lost a moment ago would take the commit, and nobody could ever read it.
+      this.#refuseLost({ isFresh: true });
     } catch (error) {
       return Promise.reject(error);
     }
@@ -86,6 +87,8 @@ export class GuardedJournal {
       (results) => {
         this.#writingSince = undefined;
         this.#failure = undefined;
+        // Or it was lost while the write was under way.
+        this.#refuseLost({ isFresh: true });
         const last = findLast(entries, results);
         if (last !== undefined) this.#note(last);
         return results;
@@ -102,14 +105,14 @@ export class GuardedJournal {
     this.#mark.write(mark);
   }
 
-  #refuseLost(): void {
-    this.#look();
+  #refuseLost({ isFresh = false } = {}): void {
+    this.#look(isFresh ? 0 : LOOK_EVERY_MS);
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  #look(): void {
+  #look(everyMs = LOOK_EVERY_MS): void {
     const now = performance.now();
-    if (this.#lost !== undefined || now - this.#lookedAt < LOOK_EVERY_MS) return;
+    if (this.#lost !== undefined || now - this.#lookedAt < everyMs) return;
     this.#lookedAt = now;
     const found = this.#identity.check();
     if (found === "same") return;
