@@ -92,13 +92,22 @@ const repetitionSchema = z
   })
   .meta({ id: "Repetition", description: "A run that repeats this one." });
 
+const sizedSchema = z
+  .number()
+  .int()
+  .nullable()
+  .optional()
+  .describe("With `sized`: of JSON as text. Above 65,536 the value is null here. Null: too many values to count.");
+
 export const runSchema = runSummarySchema
   .extend({
     rerun_of: originSchema.nullable(),
     forked_from: originSchema.nullable(),
     reruns: z.array(repetitionSchema).describe("Newest first, at most 50."),
     input_data: jsonSchema,
+    input_bytes: sizedSchema,
     outputs: jsonSchema,
+    outputs_bytes: sizedSchema,
     usage: jsonObjectSchema,
     unpriced: z.literal(true).optional().describe("The total is a lower bound."),
     limits: z

@@ -1,32 +1,37 @@
+import { useState } from "react";
 import { Link } from "wouter";
 import { useCall } from "../../data/use-call.ts";
+import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Section } from "../../parts/section.tsx";
 import { ValueView } from "../../parts/value-view.tsx";
 import { toBytesText } from "../../parts/values.tsx";
 import { hasEnded, type Run } from "./use-run.ts";
 
-/** What the run was given, what it gave, and its files. Values are asked for when this pane is looked at. */
+/** What the run was given, what it gave, and its files. Large values are asked for on demand. */
 export function RunPane({ run }: { readonly run: Run }) {
+  const [isWhole, setWhole] = useState(false);
   const { data, error } = useCall(
     "GET /runs/{id}",
-    { id: run.run_id, steps: false, prompts: false, artifacts: true },
-    {
-      when: ({ event, data: { run_id } }) => event === "run.finished" && run_id === run.run_id,
-    },
+    { id: run.run_id, steps: false, prompts: false, artifacts: true, sized: !isWhole },
+    { when: ({ event, data: { run_id } }) => event === "run.finished" && run_id === run.run_id },
   );
+  const show = (value: unknown, bytes: number | null | undefined, label: string) =>
+    value === null && bytes !== undefined && (bytes === null || bytes > 4) ? (
+      <Button onClick={() => setWhole(true)}>Show all{bytes === null ? "" : ` ${toBytesText(bytes)}`}</Button>
+    ) : (
+      <ValueView value={value} label={label} />
+    );
   return (
     <div className="min-h-0 flex-1 overflow-auto p-3">
       <p className="text-soft">Choose a step on the left to see what it was given and what it gave.</p>
       {error && <Problem error={error} />}
       {data !== undefined && (
         <>
-          <Section title="Input">
-            <ValueView value={data.input_data} label="the input" />
-          </Section>
+          <Section title="Input">{show(data.input_data, data.input_bytes, "the input")}</Section>
           <Section title="Output">
-            {hasEnded(run) || data.outputs !== null ? (
-              <ValueView value={data.outputs} label="the output" />
+            {hasEnded(run) ? (
+              show(data.outputs, data.outputs_bytes, "the output")
             ) : (
               <p className="text-soft">It has not ended yet.</p>
             )}

@@ -41,7 +41,7 @@ export function useRunHead(id: string) {
   const { client } = useServer();
   return useQuery<Run, ApiError>({
     queryKey: [HEAD, id, "head"],
-    queryFn: () => client.call(HEAD, { id, steps: false, outputs: false, prompts: false }),
+    queryFn: () => client.call(HEAD, { id, steps: false, outputs: false, prompts: false, sized: true }),
   });
 }
 

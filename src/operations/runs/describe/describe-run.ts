@@ -12,6 +12,7 @@ import { passTurn } from "../../../ports/turns.ts";
 import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
 import { describeLimits } from "../../costs/use-limits.ts";
 import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
+import { readSizedValue } from "../steps/sized-value.ts";
 import { describeEnd, describeError, describeHold } from "./describe-error.ts";
 import { describeLineage } from "./describe-lineage.ts";
 import { triesOf } from "./describe-run-history.ts";
@@ -25,6 +26,8 @@ export interface DescribeOptions {
   readonly withOutputs?: boolean;
   /** List the steps (default true). */
   readonly withSteps?: boolean;
+  /** Leave out an input and outputs that are large, and say how large (default false). */
+  readonly isSized?: boolean;
 }
 
 /** The whole run as JSON. Outputs of large runs are loaded only where they are asked for. */
@@ -35,9 +38,32 @@ export async function describeRun(
 ): Promise<RunDescription> {
   const reading = await readRunHistory(sources, record);
   const head = await describeHead(reading, options);
+  const sized = options.isSized === true ? await describeSizes(sources, reading, options) : {};
   const steps: StepDescription[] = [];
   if (options.withSteps !== false) for await (const step of describeSteps(reading, options)) steps.push(step);
-  return { ...head, ...(await describeLineage(sources.journal, record)), steps };
+  return { ...head, ...sized, ...(await describeLineage(sources.journal, record)), steps };
+}
+
+type Sizes = Pick<RunDescription, "input_data" | "input_bytes" | "outputs" | "outputs_bytes">;
+
+async function describeSizes(sources: RunSources, reading: RunReading, options: DescribeOptions): Promise<Sizes> {
+  const read = (handle: Handle) => readSizedValue(sources, reading, { handle, isWhole: false });
+  const input = await read(inputOf(reading));
+  const outputs = await read(outputsOf(reading, options));
+  return {
+    input_data: input.value ?? null,
+    input_bytes: input.bytes,
+    outputs: outputs.value ?? null,
+    outputs_bytes: outputs.bytes,
+  };
+}
+
+function inputOf({ history }: RunReading): Handle {
+  return history.state.root?.frame.inputHandle ?? 0;
+}
+
+function outputsOf({ history: { state } }: RunReading, { withOutputs = true }: DescribeOptions): Handle {
+  return state.phase === "finished" && state.root !== undefined && withOutputs ? resultOf(state.root) : 0;
 }
 
 /** Stands in answers that leave something out. */
@@ -79,8 +105,8 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const { ending, budget, root } = state;
   const limits = describeLimits(state);
   const hasEnded = state.phase === "finished";
-  const outputs = hasEnded && root !== undefined && options.withOutputs !== false ? resultOf(root) : 0;
-  const inputHandle = root?.frame.inputHandle ?? 0;
+  const outputs = options.isSized === true ? 0 : outputsOf(reading, options);
+  const inputHandle = options.isSized === true ? 0 : inputOf(reading);
   const stuck = ending?.code === "NO_TRANSITION" ? findLast(reading) : 0;
   const values = await readHandles(reading, [inputHandle, outputs, stuck]);
   const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt(loadHandle(stuck, values))}`;

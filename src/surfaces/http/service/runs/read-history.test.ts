@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 
 const ADMIN = { "x-api-key": "configured" };
@@ -57,4 +58,17 @@ test("only graphs that the run has called are shown, and only to who sees the ru
   const events = await (await world.request(`/runs/${mine}/events`, { headers: tenant })).text();
   expect(events).toContain("runStarted");
   expect(events).not.toContain("app_dir");
+});
+
+test("a run is shown without the values that are large, with how large they are, where that is asked for", async () => {
+  const large = "x".repeat(100_000);
+  const plays = { a: () => succeed(1), b: () => succeed({ text: large }) };
+  const world = new HttpWorld([TWO], { plays, agent: { provider: "simulated" }, server: { api_key: "configured" } });
+  const body = { workflow: "two", input: { few: 1 } };
+  const { run_id: id } = await dataOf(await world.post("/workflows/run/sync", body, ADMIN));
+  const read = async (query: string) => dataOf(await world.request(`/runs/${id}?${query}`, { headers: ADMIN }));
+  const sized = await read("sized=true&steps=false");
+  expect(sized).toMatchObject({ outputs: null, input_bytes: JSON.stringify(sized["input_data"]).length });
+  expect(sized["outputs_bytes"]).toBeGreaterThan(100_000);
+  expect(JSON.stringify(await read("steps=false"))).toContain(large);
 });
