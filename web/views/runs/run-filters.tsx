@@ -88,8 +88,14 @@ export function RunFilters({ searchRef, filter }: RunFiltersProps) {
             <span className="tabular-nums">{count(counts, each)}</span>
           </button>
         ))}
-        {counts && <Only name="asking" words="asks a person" count={counts.asking} status="awaiting_approval" />}
-        {counts && <Only name="held" words="held" count={counts.held} status="held" />}
+        {counts && (
+          <Only
+            name="asking"
+            words="asks a person"
+            count={counts.asking === counts.by_status.awaiting_approval ? 0 : counts.asking}
+            status="awaiting_approval"
+          />
+        )}
         {counts && <Only name="not_driven" words="not driven" count={counts.not_driven} status="interrupted" />}
       </fieldset>
     </>
@@ -138,7 +144,7 @@ interface OnlyProps {
   readonly status: string;
 }
 
-/** A filter beside the statuses, offered while some run fits it. */
+/** A filter beside the statuses, offered while some run fits it that they do not tell. */
 function Only({ name, words, count, status }: OnlyProps) {
   const [value, setValue] = useInAddress(name);
   if (count === 0 && value === "") return null;

@@ -10,12 +10,34 @@ interface RunRowProps {
   readonly onMark: (id: string) => void;
 }
 
+const GRID =
+  "grid grid-cols-[auto_auto_minmax(0,1fr)_auto] items-center gap-x-2 px-3 md:grid-cols-[auto_auto_minmax(10rem,2fr)_minmax(0,3fr)_6.5rem_6rem_7rem_6.5rem]";
+
+/** What stands in the columns of a wide page. */
+export function RunRowHead() {
+  return (
+    <div
+      aria-hidden="true"
+      className={`${GRID} sticky top-0 z-10 border-b border-line bg-ground py-0.5 text-xs text-soft max-md:hidden`}
+    >
+      <span className="w-[13px]" />
+      <span className="w-3.5" />
+      <span>workflow</span>
+      <span>status or error</span>
+      <span>run</span>
+      <span className="text-right">took</span>
+      <span className="text-right">cost</span>
+      <span className="text-right">created</span>
+    </div>
+  );
+}
+
 /** A run in a line. On a narrow page it has two. */
 export const RunRow = memo(function RunRow({ run, isMarked, onMark }: RunRowProps) {
   const { run_id: id, workflow_name: workflow, status, error } = run;
   const isHeld = error !== null && run.completed_at === null;
   return (
-    <div className="grid grid-cols-[auto_auto_minmax(0,1fr)_auto] items-center gap-x-2 px-3 py-1.5 md:grid-cols-[auto_auto_minmax(10rem,2fr)_minmax(0,3fr)_6.5rem_6rem_7rem_6.5rem]">
+    <div className={`${GRID} py-1.5`}>
       <input
         type="checkbox"
         aria-label={`Mark ${workflow} ${id}`}

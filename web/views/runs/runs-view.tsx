@@ -11,7 +11,7 @@ import { ViewBar } from "../../parts/view-bar.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { FirstPage } from "./first-page.tsx";
 import { RunFilters } from "./run-filters.tsx";
-import { RunRow } from "./run-row.tsx";
+import { RunRow, RunRowHead } from "./run-row.tsx";
 import { type RunFilter, useRuns } from "./use-runs.ts";
 
 /** All runs, newest first, with what is filtered in the address. */
@@ -72,6 +72,7 @@ export function RunsView() {
         <Rows
           label="Runs"
           items={runs}
+          head={<RunRowHead />}
           keyOf={({ run_id }) => run_id}
           at={at}
           onEnd={more}
