@@ -13,9 +13,11 @@ const PATIENCE_MS = 1_000;
 /** What one commit needs at least. */
 const SPACE = new Uint8Array(32 * 1024);
 
+type WatchedJournal = Pick<GuardedJournal, "findTrouble" | "committedAt">;
+
 /** Looks all the time whether what is written could be kept, so that nobody has to lose something to find out. */
 export class FileWatch implements StorageWatch {
-  readonly #journal: GuardedJournal;
+  readonly #journal: WatchedJournal;
   readonly #probes: readonly LockProbe[];
   readonly #spaceFile: string;
   #timer: NodeJS.Timeout | undefined;
@@ -24,7 +26,7 @@ export class FileWatch implements StorageWatch {
   #isTryingSpace = false;
   #trouble: PawlError | undefined;
 
-  constructor(dataDir: string, journal: GuardedJournal) {
+  constructor(dataDir: string, journal: WatchedJournal) {
     this.#journal = journal;
     this.#probes = ["pawl.db", "service.db"].map((name) => new LockProbe(join(dataDir, name)));
     this.#spaceFile = join(dataDir, "space.probe");
@@ -56,8 +58,9 @@ export class FileWatch implements StorageWatch {
   #findLock(): PawlError | undefined {
     const found = this.#probes.map((probe) => probe.find()).find((failure) => failure !== undefined);
     if (found === undefined) this.#lockedSince = undefined;
+    // Other processes write too, a moment at a time, and so does the thread of this one: while its commits are made, the lock is its own.
+    else if (this.#journal.committedAt > (this.#lockedSince ?? 0)) this.#lockedSince = performance.now();
     else this.#lockedSince ??= performance.now();
-    // Other processes write too, a moment at a time.
     return performance.now() - (this.#lockedSince ?? Number.POSITIVE_INFINITY) >= PATIENCE_MS ? found : undefined;
   }
 

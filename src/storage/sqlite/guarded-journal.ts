@@ -20,6 +20,8 @@ export class GuardedJournal {
   /** Since when a write is under way. */
   #writingSince: number | undefined;
   #failure: PawlError | undefined;
+  /** When the last commit was made, by `performance.now()`. */
+  committedAt = Number.NEGATIVE_INFINITY;
 
   /** `path` is the journal's, `inner` is open. Throws `JOURNAL_IO`, `JOURNAL_FULL`. */
   constructor(path: string, inner: Journal) {
@@ -89,6 +91,7 @@ export class GuardedJournal {
         this.#failure = undefined;
         // Or it was lost while the write was under way.
         this.#refuseLost({ isFresh: true });
+        this.committedAt = performance.now();
         const last = findLast(entries, results);
         if (last !== undefined) this.#note(last);
         return results;
