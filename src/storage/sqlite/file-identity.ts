@@ -9,7 +9,7 @@ export class FileIdentity {
   readonly #path: string;
   readonly #folder: Stats;
   readonly #file: Stats;
-  #log: { readonly ino: number; size: number; blocks: number } | undefined;
+  #log: { readonly ino: number; size: number } | undefined;
 
   /** Throws what the system throws. */
   constructor(path: string) {
@@ -32,13 +32,11 @@ export class FileIdentity {
     const known = this.#log;
     if (known === undefined || log === undefined || log.ino !== known.ino) {
       if (known !== undefined) return { lost: describe(path, log) };
-      if (log !== undefined) this.#log = { ino: log.ino, size: log.size, blocks: log.blocks };
+      if (log !== undefined) this.#log = { ino: log.ino, size: log.size };
       return "same";
     }
-    // What is written behind a cut stands where it would have stood: the log has its length again, and a hole.
-    const wasCut = log.size < known.size || log.blocks < known.blocks;
+    const wasCut = log.size < known.size;
     known.size = log.size;
-    known.blocks = log.blocks;
     return wasCut ? "cut" : "same";
   }
 }

@@ -22,6 +22,12 @@ async function start({ url }: RunningServer): Promise<{ readonly status: number;
   return { status: response.status, code: error?.code };
 }
 
+async function countRuns({ url }: RunningServer, status: string): Promise<number> {
+  const response = await fetch(`${url}/runs?status=${status}`);
+  const { data } = (await response.json()) as { readonly data: { readonly items: readonly unknown[] } };
+  return data.items.length;
+}
+
 async function readiness({ url }: RunningServer): Promise<{ readonly status: number; readonly code?: string }> {
   const response = await fetch(`${url}/ready`);
   const { code } = (await response.json()) as { readonly code?: string };
@@ -48,6 +54,8 @@ test.each(lostWays)(
     const server = await startServer([], { cwd, env: {} });
     expect(await start(server)).toMatchObject({ status: 202 });
     expect(await readiness(server)).toEqual({ status: 200 });
+    // A log that is cut while something is written into it is as long as before.
+    await expect.poll(() => countRuns(server, "completed")).toBe(1);
     lose(join(cwd, ".pawl"));
     expect(await start(server)).toEqual({ status: 503, code: "DATA_LOST" });
     expect(await readiness(server)).toEqual({ status: 503, code: "DATA_LOST" });
