@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
@@ -7,7 +8,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: "/ui/",
   plugins: [react(), tailwindcss()],
-  resolve: { alias: { "pawl/client": new URL("../src/client/pawl-client.ts", import.meta.url).pathname } },
+  resolve: { alias: { "pawl/client": fileURLToPath(new URL("../src/client/pawl-client.ts", import.meta.url)) } },
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 
 /** `Paced` for a component: it does what the last drawing said. */
-export function usePaced(action: () => Promise<unknown>): Paced {
+export function usePaced(action: Action): Paced {
   const current = useRef(action);
   useEffect(() => {
     current.current = action;
@@ -10,19 +10,22 @@ export function usePaced(action: () => Promise<unknown>): Paced {
   return paced;
 }
 
+/** May tell how many milliseconds to pause behind it; a second where it tells no number. */
+type Action = () => Promise<unknown>;
+
+const USUAL_PAUSE_MS = 1_000;
+
 /**
  * Does it at once, and what is asked for meanwhile once more after a pause: on a busy server a page asks about once a second, however much
  * happens, and stays far below the limit of requests.
  */
-class Paced {
-  readonly #action: () => Promise<unknown>;
-  readonly #pauseMs: number;
+export class Paced {
+  readonly #action: Action;
   #isBusy = false;
   #isAsked = false;
 
-  constructor(action: () => Promise<unknown>, pauseMs = 1_000) {
+  constructor(action: Action) {
     this.#action = action;
-    this.#pauseMs = pauseMs;
   }
 
   ask(): void {
@@ -33,12 +36,15 @@ class Paced {
   async #go(): Promise<void> {
     this.#isBusy = true;
     // What fails is shown where it is read; the feed asks again when the server is back.
-    await this.#action().catch(() => undefined);
-    setTimeout(() => {
-      this.#isBusy = false;
-      if (!this.#isAsked) return;
-      this.#isAsked = false;
-      void this.#go();
-    }, this.#pauseMs);
+    const told = await this.#action().catch(() => undefined);
+    setTimeout(
+      () => {
+        this.#isBusy = false;
+        if (!this.#isAsked) return;
+        this.#isAsked = false;
+        void this.#go();
+      },
+      typeof told === "number" ? told : USUAL_PAUSE_MS,
+    );
   }
 }

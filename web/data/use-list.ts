@@ -1,8 +1,9 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import type { ApiError, FeedEvent, InputOf, OutputOf, Route } from "pawl/client";
-import { useCallback, useMemo } from "react";
+import { useMemo } from "react";
 import { usePaced } from "./paced.ts";
 import { useFeed, useServer } from "./server.tsx";
+import { useMore } from "./use-more.ts";
 
 interface Page {
   readonly items: readonly unknown[];
@@ -48,14 +49,13 @@ export function useList<At extends ListRoute>(
   const again = usePaced(async () => {
     await refetch();
     // Every page was a request: who has scrolled far sees changes later.
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, pages - 1) * A_PAGE_MS));
+    return Math.max(1, pages) * A_PAGE_MS;
   });
   useFeed((events) => {
     if (when !== undefined && (events.length === 0 || events.some(when))) again.ask();
   });
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+  // A page that is asked for while the list is read again would break that off.
+  const more = useMore({ hasNextPage, isFetchingNextPage: isFetching, fetchNextPage });
   const items = useMemo(() => data?.pages.flatMap((page): ItemOf<At>[] => [...page.items]) ?? [], [data]);
   return { ...query, items, more };
 }

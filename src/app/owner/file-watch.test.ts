@@ -11,10 +11,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A watch beside a connection that holds the lock whenever it looks. `commits`: whether commits are made meanwhile. */
-function watchLocked({ commits }: { readonly commits: boolean }): FileWatch {
+interface Locked {
+  readonly file?: string;
+  /** Whether commits are made meanwhile. */
+  readonly commits: boolean;
+}
+
+/** A watch beside a connection that holds the lock whenever it looks. */
+function watchLocked({ file = "pawl.db", commits }: Locked): FileWatch {
   const dataDir = mkdtempSync(join(tmpdir(), "pawl-watch-"));
-  const holder = new DatabaseSync(join(dataDir, "pawl.db"));
+  const holder = new DatabaseSync(join(dataDir, file));
   holder.exec("CREATE TABLE t (x); BEGIN IMMEDIATE");
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   const journal = {
@@ -40,4 +46,8 @@ test("a lock that another program keeps is trouble", () => {
 
 test("a lock that is there at each look is none while commits are made: it is that of this process", () => {
   expect(watchLocked({ commits: true }).trouble).toBeUndefined();
+});
+
+test("commits to the journal excuse no lock of another file", () => {
+  expect(watchLocked({ file: "service.db", commits: true }).trouble?.code).toBe("JOURNAL_IO");
 });

@@ -15,20 +15,26 @@ const SPACE = new Uint8Array(32 * 1024);
 
 type WatchedJournal = Pick<GuardedJournal, "findTrouble" | "committedAt">;
 
+interface WatchedLock {
+  readonly name: string;
+  readonly probe: LockProbe;
+  /** Found locked at each look since then. */
+  since?: number;
+}
+
 /** Looks all the time whether what is written could be kept, so that nobody has to lose something to find out. */
 export class FileWatch implements StorageWatch {
   readonly #journal: WatchedJournal;
-  readonly #probes: readonly LockProbe[];
+  readonly #locks: readonly WatchedLock[];
   readonly #spaceFile: string;
   #timer: NodeJS.Timeout | undefined;
-  #lockedSince: number | undefined;
   #isFull: PawlError | undefined;
   #isTryingSpace = false;
   #trouble: PawlError | undefined;
 
   constructor(dataDir: string, journal: WatchedJournal) {
     this.#journal = journal;
-    this.#probes = ["pawl.db", "service.db"].map((name) => new LockProbe(join(dataDir, name)));
+    this.#locks = ["pawl.db", "service.db"].map((name) => ({ name, probe: new LockProbe(join(dataDir, name)) }));
     this.#spaceFile = join(dataDir, "space.probe");
   }
 
@@ -43,7 +49,7 @@ export class FileWatch implements StorageWatch {
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
-    for (const probe of this.#probes) probe.close();
+    for (const { probe } of this.#locks) probe.close();
   }
 
   #look(log: Log): void {
@@ -56,12 +62,19 @@ export class FileWatch implements StorageWatch {
   }
 
   #findLock(): PawlError | undefined {
-    const found = this.#probes.map((probe) => probe.find()).find((failure) => failure !== undefined);
-    if (found === undefined) this.#lockedSince = undefined;
-    // Other processes write too, a moment at a time, and so does the thread of this one: while its commits are made, the lock is its own.
-    else if (this.#journal.committedAt > (this.#lockedSince ?? 0)) this.#lockedSince = performance.now();
-    else this.#lockedSince ??= performance.now();
-    return performance.now() - (this.#lockedSince ?? Number.POSITIVE_INFINITY) >= PATIENCE_MS ? found : undefined;
+    return this.#locks.map((lock) => this.#judge(lock)).find((failure) => failure !== undefined);
+  }
+
+  /** Other processes write too, a moment at a time. */
+  #judge(lock: WatchedLock): PawlError | undefined {
+    const found = lock.probe.find();
+    const now = performance.now();
+    // The thread of this process writes as well: while its commits are made, the journal's lock is its own.
+    const isOwn = lock.name === "pawl.db" && this.#journal.committedAt > (lock.since ?? now);
+    if (found === undefined) delete lock.since;
+    else if (isOwn) lock.since = now;
+    else lock.since ??= now;
+    return now - (lock.since ?? now) >= PATIENCE_MS ? found : undefined;
   }
 
   /** Some file systems say only to who writes that they are full or cannot be written. */

@@ -1,6 +1,5 @@
 import type { InputOf } from "pawl/client";
 import { useState } from "react";
-import { Link } from "wouter";
 import { useDo } from "../../data/use-call.ts";
 import { Button } from "../../parts/button.tsx";
 import { AskFirst } from "../../parts/dialog.tsx";
@@ -8,6 +7,7 @@ import { TextArea } from "../../parts/fields.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { Facts } from "../../parts/list-and-detail.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { RunLink } from "../../parts/run-link.tsx";
 import { ValueView } from "../../parts/value-view.tsx";
 import { Id, Time } from "../../parts/values.tsx";
 import { type Edited, EditValue } from "./edit-value.tsx";
@@ -106,15 +106,7 @@ function Terms({ question }: { readonly question: Approval }) {
   return (
     <Facts
       facts={[
-        [
-          "Run",
-          <span key="run" className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-            <Link href={`/runs/${run}`} className="break-all text-accent underline">
-              {workflow}
-            </Link>
-            <Id id={run} />
-          </span>,
-        ],
+        ["Run", <RunLink key="run" id={run} workflow={workflow} />],
         ["Step", <Id key="path" id={path} whole />],
         ...(key === null || key.startsWith("@") ? [] : [["Asked by its task as", key] as const]),
         ["Waits since", <Time key="since" at={since} />],

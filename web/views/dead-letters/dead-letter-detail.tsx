@@ -8,6 +8,7 @@ import { TextArea } from "../../parts/fields.tsx";
 import { Facts } from "../../parts/list-and-detail.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { RunLink } from "../../parts/run-link.tsx";
 import { Status } from "../../parts/status.tsx";
 import { LongText } from "../../parts/value-view.tsx";
 import { Id, Time } from "../../parts/values.tsx";
@@ -89,15 +90,7 @@ function LetterFacts({ letter }: { readonly letter: Letter }) {
     <Facts
       facts={[
         ["State", <Status key="state" status={letter.held && letter.status === "open" ? "held" : letter.status} />],
-        [
-          "Run",
-          <span key="run" className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-            <Link href={`/runs/${run}`} className="break-all text-accent underline">
-              {workflow}
-            </Link>
-            <Id id={run} />
-          </span>,
-        ],
+        ["Run", <RunLink key="run" id={run} workflow={workflow} />],
         ["Step", <Id key="path" id={path} whole />],
         [letter.held ? "Held since" : "Failed", <Time key="failed" at={letter.failed_at} />],
         ...(letter.closed_at === null ? [] : [["Dealt with", <Time key="closed" at={letter.closed_at} />] as const]),

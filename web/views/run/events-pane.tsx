@@ -1,7 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ApiError, OutputOf } from "pawl/client";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useServer } from "../../data/server.tsx";
+import { useMore } from "../../data/use-more.ts";
 import { TextField } from "../../parts/fields.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -24,18 +25,13 @@ export function EventsPane({ runId, asOf, lastSeq, onSelect, onTravel }: EventsP
   const { client } = useServer();
   const [text, setText] = useState("");
   const [opened, setOpened] = useState<number>();
-  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery<
-    Page,
-    ApiError,
-    { pages: Page[] },
-    readonly unknown[],
-    string
-  >({
+  const query = useInfiniteQuery<Page, ApiError, { pages: Page[] }, readonly unknown[], string>({
     queryKey: ["GET /runs/{id}/events", runId, Math.floor(lastSeq / 1_000)],
     queryFn: ({ pageParam }) => client.call("GET /runs/{id}/events", { id: runId, limit: 1_000, cursor: pageParam }),
     initialPageParam: "0",
     getNextPageParam: ({ next_cursor: next }) => next,
   });
+  const { data, error, isPending } = query;
   const events = useMemo(() => {
     const all = data?.pages.flatMap(({ items }) => items) ?? [];
     return all.filter(
@@ -43,9 +39,7 @@ export function EventsPane({ runId, asOf, lastSeq, onSelect, onTravel }: EventsP
         seq <= (asOf ?? Number.POSITIVE_INFINITY) && (text === "" || `${event.type} ${pathOf(event)}`.includes(text)),
     );
   }, [data, asOf, text]);
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const more = useMore(query);
   if (error !== null) return <Problem error={error} />;
   if (isPending) return <Loading what="the journal" />;
   return (

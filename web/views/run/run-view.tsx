@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useCallback, useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { useParams } from "wouter";
 import { useServer } from "../../data/server.tsx";
 import { useInAddress } from "../../data/use-address.ts";
@@ -43,10 +43,7 @@ function LoadedRun({ run }: { readonly run: Run }) {
   const lastSeq = (asOf === undefined ? steps : present).first?.last_seq ?? steps.first?.last_seq;
   const { texts, isLost } = useFollowedRun(id, run, lastSeq);
   useFailedStep(run, step, setStep);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage, spans, first } = steps;
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const { spans, first, more } = steps;
   const isPast = asOf !== undefined && first !== undefined;
   return (
     <>

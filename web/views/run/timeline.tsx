@@ -109,10 +109,10 @@ interface ItemsProps {
 
 /** Reads the items of a fan-out that is open. It draws nothing: the lines are one list, of which only what is in sight is drawn. */
 function Items({ runId, path, asOf, onRead }: ItemsProps) {
-  const { spans, hasNextPage, isFetchingNextPage, fetchNextPage } = useSteps(runId, { under: path, asOf });
+  const { spans, more } = useSteps(runId, { under: path, asOf });
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && spans.length < MAX_ITEMS) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, spans.length]);
+    if (spans.length < MAX_ITEMS) more();
+  }, [more, spans.length]);
   useEffect(() => onRead(path, spans), [onRead, path, spans]);
   return null;
 }

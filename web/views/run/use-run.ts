@@ -1,8 +1,10 @@
 import { type InfiniteData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiError, OutputOf, RunStreamEvent } from "pawl/client";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { Paced } from "../../data/paced.ts";
 import { countPages } from "../../data/read-again.ts";
 import { useServer } from "../../data/server.tsx";
+import { useMore } from "../../data/use-more.ts";
 import { LiveTexts } from "./live-texts.ts";
 
 export type Run = OutputOf<"GET /runs/{id}">;
@@ -65,7 +67,7 @@ export function useSteps(id: string, { under, asOf, enabled = true }: StepsWante
     placeholderData: (before) => before,
   });
   const spans = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
-  return { ...query, spans, first: query.data?.pages[0] };
+  return { ...query, spans, first: query.data?.pages[0], more: useMore(query) };
 }
 
 /**
@@ -93,13 +95,15 @@ export function useFollowedRun(id: string, run: Run | undefined, lastSeq: number
         queryKey: [STEPS, id, "one"],
         predicate: ({ queryKey }) => paths.has(queryKey[3]),
       });
-      if (!isWhole || batch.some(({ event }) => event !== "live" && event !== "progress")) readAgain();
+      if (!isWhole || batch.some(({ event }) => event !== "live" && event !== "progress")) again.ask();
     });
-    const readAgain = paused(async () => {
+    const again = new Paced(async () => {
+      const began = performance.now();
       const active = queries.getQueryCache().findAll({ queryKey: [STEPS, id], type: "active" });
       await queries.invalidateQueries({ queryKey: [STEPS, id] });
       await queries.invalidateQueries({ queryKey: [HEAD, id] });
-      return active.reduce((count, { state }) => count + countPages(state.data), 1);
+      const requests = active.reduce((count, { state }) => count + countPages(state.data), 1);
+      return Math.max(requests * PAUSE_PER_REQUEST_MS, (performance.now() - began) * PAUSE_PER_READ);
     });
     const follow = async () => {
       const options = {
@@ -110,7 +114,7 @@ export function useFollowedRun(id: string, run: Run | undefined, lastSeq: number
         connected: () => setLost(false),
       };
       for await (const change of client.followRun(id, options)) changes.put(change);
-      readAgain();
+      again.ask();
     };
     follow().catch(() => stop.signal.aborted || setLost(true));
     return () => {
@@ -151,31 +155,6 @@ class FrameBatches<Item> {
 
 function pathsOf(batch: readonly RunStreamEvent[]): ReadonlySet<unknown> {
   return new Set(batch.flatMap((change) => (change.event === "step" ? [change.data.path] : [])));
-}
-
-/** Does it now, and after a pause once more for all that was asked for meanwhile. `read` tells how many requests it took. */
-function paused(read: () => Promise<number>): () => void {
-  let isBusy = false;
-  let isAsked = false;
-  const go = async () => {
-    isBusy = true;
-    const began = performance.now();
-    const requests = await read().catch(() => 1);
-    const tookMs = performance.now() - began;
-    setTimeout(
-      () => {
-        isBusy = false;
-        if (!isAsked) return;
-        isAsked = false;
-        void go();
-      },
-      Math.max(requests * PAUSE_PER_REQUEST_MS, tookMs * PAUSE_PER_READ),
-    );
-  };
-  return () => {
-    if (isBusy) isAsked = true;
-    else void go();
-  };
 }
 
 function withSteps({ pages, pageParams }: Pages, batch: readonly RunStreamEvent[]): Pages {

@@ -17,7 +17,7 @@ import { type RunFilter, useRuns } from "./use-runs.ts";
 /** All runs, newest first, with what is filtered in the address. */
 export function RunsView() {
   const { filter, others, isFiltered } = useRunFilter();
-  const { runs, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = useRuns(filter);
+  const { runs, error, isPending, more } = useRuns(filter);
   const [, go] = useLocation();
   const [at, setAt] = useState(-1);
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
@@ -39,9 +39,6 @@ export function RunsView() {
     x: () => current && mark(current.run_id),
     n: () => setStarting(true),
   });
-  const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (error !== null && runs.length === 0) {
     return (
       <div className="p-4">

@@ -3,6 +3,7 @@ import type { ApiError, FeedEvent, InputOf, OutputOf } from "pawl/client";
 import { useMemo } from "react";
 import { usePaced } from "../../data/paced.ts";
 import { useFeed, useServer } from "../../data/server.tsx";
+import { useMore } from "../../data/use-more.ts";
 
 export type RunFilter = Omit<NonNullable<InputOf<"GET /runs">[0]>, "limit" | "cursor" | "offset">;
 type Page = OutputOf<"GET /runs">;
@@ -36,7 +37,7 @@ export function useRuns(filter: RunFilter) {
     again.ask();
   });
   const runs = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
-  return { ...query, runs };
+  return { ...query, runs, more: useMore(query) };
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { OutputOf } from "pawl/client";
-import { Link } from "wouter";
 import { useAgainAt } from "../../data/use-again-at.ts";
 import { useCall, useDo } from "../../data/use-call.ts";
 import { Button } from "../../parts/button.tsx";
 import { Facts } from "../../parts/list-and-detail.tsx";
 import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { RunLink } from "../../parts/run-link.tsx";
 import { Status } from "../../parts/status.tsx";
 import { LongText } from "../../parts/value-view.tsx";
 import { Id, Time, toDuration } from "../../parts/values.tsx";
@@ -52,17 +52,7 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
         ["Status", <Status key="status" status={webhook.status} />],
         ["Tells of", webhook.event],
         ["To", `${CHANNELS[webhook.channel]}: ${webhook.url}`],
-        run === null
-          ? ["Workflow", workflow]
-          : [
-              "Run",
-              <span key="run" className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-                <Link href={`/runs/${run}`} className="break-all text-accent underline">
-                  {workflow}
-                </Link>
-                <Id id={run} />
-              </span>,
-            ],
+        run === null ? ["Workflow", workflow] : ["Run", <RunLink key="run" id={run} workflow={workflow} />],
         ["Made", <Time key="made" at={webhook.created_at} />],
         ...(next === null ? [] : [["Next try", <Time key="next" at={next} />] as const]),
         ...(end === null ? [] : [["Ended", <Time key="end" at={end} />] as const]),

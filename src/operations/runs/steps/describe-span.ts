@@ -6,7 +6,7 @@ import { triesOf } from "../describe/describe-run-history.ts";
 import type { RunReading } from "../describe/describe-run-reading.ts";
 import type { StepEntry } from "../describe/describe-run-steps.ts";
 import type { ErrorDescription, StepStatus } from "../run-schemas.ts";
-import type { AttemptSpan, RunSpans, WaitSpan } from "./run-spans.ts";
+import { type AttemptSpan, type RunSpans, toRunning, type WaitSpan } from "./run-spans.ts";
 import type { StepCosts } from "./step-costs.ts";
 import type { FanOutNode, InstanceNode, StepNode, StepNodes } from "./step-nodes.ts";
 import type { StepAttempt, StepSpan, StepWait } from "./step-schemas.ts";
@@ -119,21 +119,7 @@ export function attemptsOf({ history, step }: StepEntry, recorded: readonly Atte
   if (history?.life.is !== "live" || step.step.kind !== "task") return recorded;
   const { attempt, phase, startedAt } = history.life.instance;
   if (phase !== "dispatched" || recorded.at(-1)?.attempt === attempt) return recorded;
-  const running: AttemptSpan = {
-    attempt,
-    queuedAt: startedAt,
-    startedAt,
-    waitedMs: 0,
-    endedAt: undefined,
-    status: "running",
-    failure: undefined,
-    costMicro: 0,
-    unpriced: false,
-    usage: {},
-    reusedFrom: undefined,
-    endSeq: 0,
-  };
-  return [...recorded, running];
+  return [...recorded, toRunning({ attempt, queuedAt: startedAt, startedAt })];
 }
 
 export function describeAttempt(span: AttemptSpan): StepAttempt {

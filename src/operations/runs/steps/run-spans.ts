@@ -24,6 +24,25 @@ export interface AttemptSpan {
   endSeq: number;
 }
 
+/** An attempt of which no end is known. */
+export function toRunning(
+  begun: Pick<AttemptSpan, "attempt" | "queuedAt"> & { readonly startedAt?: number },
+): AttemptSpan {
+  return {
+    startedAt: undefined,
+    waitedMs: 0,
+    endedAt: undefined,
+    status: "running",
+    failure: undefined,
+    costMicro: 0,
+    unpriced: false,
+    usage: {},
+    reusedFrom: undefined,
+    endSeq: 0,
+    ...begun,
+  };
+}
+
 /** A time in which a step instance rested. */
 export interface WaitSpan {
   readonly kind: "retry" | "timer" | "event" | "person" | "held";
@@ -133,20 +152,7 @@ export class RunSpans {
     };
     const known = attempts.findLast((each) => each.attempt === attempt);
     if (known !== undefined) return known;
-    const opened: AttemptSpan = {
-      attempt,
-      queuedAt,
-      startedAt: undefined,
-      waitedMs: 0,
-      endedAt: undefined,
-      status: "running",
-      failure: undefined,
-      costMicro: 0,
-      unpriced: false,
-      usage: {},
-      reusedFrom: undefined,
-      endSeq: 0,
-    };
+    const opened = toRunning({ attempt, queuedAt });
     attempts.push(opened);
     return opened;
   }

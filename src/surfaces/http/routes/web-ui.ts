@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { extname } from "node:path";
+import { extname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Context, Hono } from "hono";
@@ -51,7 +52,11 @@ export function mountWebUi(http: Hono<HttpEnv>, parts: HttpParts): void {
   http.get("/ui", (c) => c.redirect("/ui/"));
   http.get("/ui/*", async (c) => {
     await parts.authorize(c, "anybody");
-    names ??= readNames();
+    // Pages that are built while the server runs are found by the next request.
+    names ??= readNames().catch((error: unknown) => {
+      names = undefined;
+      throw error;
+    });
     const name = c.req.path.slice("/ui/".length);
     // Addresses of views are the page's own affair. A path is looked up and never made of what a request says.
     const file = (await names).has(name) ? name : "index.html";
@@ -85,8 +90,8 @@ async function readNames(): Promise<ReadonlySet<string>> {
   try {
     const entries = await readdir(BUILT, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile() && extname(entry.name) in TYPES);
-    const base = BUILT.pathname;
-    return new Set(files.map(({ parentPath, name }) => `${parentPath}/${name}`.slice(base.length).replace(/^\/+/, "")));
+    const base = fileURLToPath(BUILT);
+    return new Set(files.map(({ parentPath, name }) => relative(base, join(parentPath, name)).replaceAll(sep, "/")));
   } catch (error) {
     throw new PawlError("PATH_NOT_FOUND", {
       message: "The pages are not built.",
