@@ -10,6 +10,11 @@ export type RunNo = number;
  * their event and are read only when asked for.
  */
 export interface Journal {
+  /**
+   * So many calls of `append` at once gain something, each for other runs: the journal is written elsewhere, where the process would
+   * wait for it. Absent: one.
+   */
+  readonly commitsAtOnce?: number;
   /** A number for a run that the caller is about to create. It is nobody else's; unused numbers are skipped. */
   reserveRun(): Promise<RunNo>;
   /**

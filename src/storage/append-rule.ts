@@ -1,5 +1,5 @@
 import type { FinalStatus } from "../core/history/events.ts";
-import type { Append, AppendResult, RunStatus } from "../ports/journal.ts";
+import type { Append, AppendResult, RunNo, RunStatus } from "../ports/journal.ts";
 
 /** The state of a run that a journal needs to judge the next entry. */
 export interface RunHead {
@@ -8,33 +8,61 @@ export interface RunHead {
   readonly parked: boolean;
 }
 
+/** What an entry says to the rule, and to the order of all runs. */
+export interface EntryFacts {
+  readonly run: RunNo;
+  readonly afterSeq: number;
+  /** The number of its events. */
+  readonly count: number;
+  /** The time of its last event. */
+  readonly at: number;
+  /** It creates the run. */
+  readonly isNew: boolean;
+  readonly status?: RunStatus;
+  readonly parked?: boolean;
+}
+
 export type Refusal = Extract<AppendResult, { ok: false }>;
 
 /** 24 bits: a journal may pack a run's number and a sequence number into one exact number. */
 export const MAX_EVENTS_PER_RUN = 2 ** 24 - 1;
 
+export function factsOf(entry: Append): EntryFacts {
+  const { run, afterSeq, events, create, patch } = entry;
+  const facts: { -readonly [Name in keyof EntryFacts]: EntryFacts[Name] } = {
+    run,
+    afterSeq,
+    count: events.length,
+    at: timeOf(entry),
+    isNew: create !== undefined,
+  };
+  if (patch?.status !== undefined) facts.status = patch.status;
+  if (patch?.parked !== undefined) facts.parked = patch.parked;
+  return facts;
+}
+
 /**
  * Whether an entry may follow what the journal holds: the fence against a second writer, the same in every journal.
  * `head` is undefined where the run does not exist.
  */
-export function findRefusal(head: RunHead | undefined, entry: Append): Refusal | undefined {
-  const { run, afterSeq, create } = entry;
-  if (head === undefined && create === undefined) return conflict(`There is no run number ${run}.`);
-  if (head !== undefined && create !== undefined) return conflict(`Run number ${run} exists already.`);
+export function findRefusal(head: RunHead | undefined, entry: EntryFacts): Refusal | undefined {
+  const { run, afterSeq, isNew } = entry;
+  if (head === undefined && !isNew) return conflict(`There is no run number ${run}.`);
+  if (head !== undefined && isNew) return conflict(`Run number ${run} exists already.`);
   if (head !== undefined && hasEnded(head.status)) return conflict(`Run number ${run} has ended.`);
   const lastSeq = head?.lastSeq ?? 0;
   if (afterSeq !== lastSeq) return conflict(`The last event of run number ${run} is ${lastSeq}, not ${afterSeq}.`);
-  if (lastSeq + entry.events.length > MAX_EVENTS_PER_RUN) {
+  if (lastSeq + entry.count > MAX_EVENTS_PER_RUN) {
     return refused(`A run has at most ${MAX_EVENTS_PER_RUN} events.`);
   }
   return undefined;
 }
 
-export function headAfter(head: RunHead | undefined, entry: Append): RunHead {
+export function headAfter(head: RunHead | undefined, { afterSeq, count, status, parked }: EntryFacts): RunHead {
   return {
-    lastSeq: entry.afterSeq + entry.events.length,
-    status: entry.patch?.status ?? head?.status ?? "queued",
-    parked: entry.patch?.parked ?? head?.parked ?? false,
+    lastSeq: afterSeq + count,
+    status: status ?? head?.status ?? "queued",
+    parked: parked ?? head?.parked ?? false,
   };
 }
 

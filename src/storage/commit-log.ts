@@ -1,15 +1,5 @@
-import type {
-  Append,
-  AppendResult,
-  EventRow,
-  LoggedEvent,
-  LoggedRun,
-  LogPage,
-  LogPosition,
-  LogQuery,
-  RunNo,
-} from "../ports/journal.ts";
-import { timeOf } from "./append-rule.ts";
+import type { EventRow, LoggedEvent, LoggedRun, LogPage, LogPosition, LogQuery, RunNo } from "../ports/journal.ts";
+import type { EntryFacts } from "./append-rule.ts";
 
 /**
  * The events of one commit, and of the commits directly after it that only continued its last run. A run that is alone
@@ -58,24 +48,21 @@ interface Part {
   readonly count: number;
 }
 
-export function logBatch(
-  entries: readonly Append[],
-  results: readonly AppendResult[],
-  open: OpenPart | undefined,
-): Logged {
-  let last: Append | undefined;
+/** `written`: the entries of the batch that were accepted. */
+export function logBatch(written: Iterable<EntryFacts>, open: OpenPart | undefined): Logged {
+  let last: EntryFacts | undefined;
   let parts = "";
   let count = 0;
   let at = 0;
-  for (const [n, entry] of entries.entries()) {
-    if (results[n]?.ok !== true || entry.events.length === 0) continue;
-    parts += `,${entry.run},${entry.afterSeq},${entry.events.length}`;
+  for (const entry of written) {
+    if (entry.count === 0) continue;
+    parts += `,${entry.run},${entry.afterSeq},${entry.count}`;
     count += 1;
-    at = Math.max(at, timeOf(entry));
+    at = Math.max(at, entry.at);
     last = entry;
   }
   if (last === undefined) return { open };
-  const lastSeq = last.afterSeq + last.events.length;
+  const lastSeq = last.afterSeq + last.count;
   if (count === 1 && open?.run === last.run && open.lastSeq === last.afterSeq) {
     return { open: { ...open, lastSeq } };
   }

@@ -3,7 +3,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { ServiceRecords } from "../../operations/application/service-records.ts";
 import type { Conversations } from "../../ports/conversations.ts";
-import type { Journal } from "../../ports/journal.ts";
+import type { JournalWriter } from "../../storage/sqlite/sqlite-journal.ts";
 
 /** What a thread is started with. */
 export interface ThreadFiles {
@@ -44,7 +44,11 @@ export const RECORD_WRITES: Writes = {
   conversations: ["append"],
 };
 
-export const JOURNAL_WRITES = ["append", "finishOutbox", "deleteRun"] as const satisfies readonly (keyof Journal)[];
+export const JOURNAL_WRITES = [
+  "append",
+  "finishOutbox",
+  "deleteRun",
+] as const satisfies readonly (keyof JournalWriter)[];
 
 /** A message takes the class and the fields of an error away. */
 export interface SentError {

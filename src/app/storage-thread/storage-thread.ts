@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { ChurnMap } from "../../core/churn-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal } from "../../ports/journal.ts";
+import { type JournalWriter, writeThrough } from "../../storage/sqlite/sqlite-journal.ts";
 import {
   JOURNAL_WRITES,
   type ThreadCall,
@@ -49,7 +50,8 @@ export class StorageThread {
     });
     return {
       ...inner,
-      ...(Object.fromEntries(writes) as Pick<Journal, (typeof JOURNAL_WRITES)[number]>),
+      ...writeThrough(Object.fromEntries(writes) as JournalWriter),
+      commitsAtOnce: 2,
       close: async () => {
         await inner.close();
         await this.#close();

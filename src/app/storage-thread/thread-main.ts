@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { makeJsonExact } from "../../core/exact-json.ts";
-import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
+import { openJournalWriter } from "../../storage/sqlite/sqlite-journal.ts";
 import { once } from "../once.ts";
 import { openConversations, openServiceRecords } from "../open-service-records.ts";
 import { type ThreadCall, type ThreadFiles, type ThreadReply, toSentError } from "./messages.ts";
@@ -8,7 +8,7 @@ import { type ThreadCall, type ThreadFiles, type ThreadReply, toSentError } from
 /** Writes what `storage-thread.ts` is asked to write. Each file is opened when it is first written. */
 const files = workerData as ThreadFiles;
 const { durability } = files;
-const journal = once(async () => openSqliteJournal({ path: files.journal, durability }));
+const journal = once(async () => openJournalWriter({ path: files.journal, durability }));
 const records = once(async () => openServiceRecords({ path: files.service, durability }));
 const conversations = once(async () => openConversations({ path: files.conversations, durability: "power" }));
 

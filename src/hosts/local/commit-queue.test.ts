@@ -15,6 +15,8 @@ const waitsForSignal = toGraph([
   task("after", { after: ["w"], input: path("steps.w") }),
 ]);
 
+const twoAtOnce = () => Object.assign(new MemoryJournal(), { commitsAtOnce: 2 });
+
 describe("commits", () => {
   test("runs that have become ready together share one", async () => {
     const sizes: number[] = [];
@@ -28,6 +30,53 @@ describe("commits", () => {
 
     expect(sizes[0]).toBe(100);
     expect(sizes.length).toBeLessThanOrEqual(8);
+  });
+
+  test("a journal that takes two at once gets the runs in two, and each run is in one of them", async () => {
+    const sizes: number[] = [];
+    let most = 0;
+    const writing = new Set<number>();
+    const journal = journalWith(twoAtOnce(), async (entries, append) => {
+      sizes.push(entries.length);
+      for (const { run } of entries) expect(writing.has(run)).toBe(false);
+      for (const { run } of entries) writing.add(run);
+      most = Math.max(most, writing.size);
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const { run } of entries) writing.delete(run);
+      return append(entries);
+    });
+    const world = new World({ journal });
+    const runs = await Promise.all(Array.from({ length: 100 }, () => world.start(pair)));
+    const records = await Promise.all(runs.map(({ id }) => world.host.settled(id)));
+
+    expect(records.every(({ status }) => status === "completed")).toBe(true);
+    expect(sizes.slice(0, 2)).toEqual([50, 50]);
+    expect(most).toBe(100);
+  });
+
+  test("one of two commits that fails is tried again, and holds up the runs of the other for nothing", async () => {
+    const failing = new Set<number>();
+    const journal = journalWith(twoAtOnce(), async (entries, append) => {
+      if (failing.size === 0) for (const { run } of entries) failing.add(run);
+      if (entries.some(({ run }) => failing.has(run)) && isAway) {
+        throw new PawlError("JOURNAL_IO", { message: "The server is away." });
+      }
+      return append(entries);
+    });
+    let isAway = true;
+    const world = new World({ journal });
+    const ended: string[] = [];
+    const starting = Array.from({ length: 40 }, async () => {
+      const { id } = await world.start(once);
+      ended.push((await world.host.settled(id)).status);
+    });
+    await quiet();
+    expect(ended).toHaveLength(20);
+
+    isAway = false;
+    await world.clock.advance(500);
+    await Promise.all(starting);
+    expect(ended).toEqual(new Array(40).fill("completed"));
   });
 
   test("nothing is performed before what it follows from is durable", async () => {

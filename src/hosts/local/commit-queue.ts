@@ -29,43 +29,53 @@ interface TriedCommit {
 /** Commits may follow each other for this long before other work of the process gets its turn. */
 const MAX_TURN_MS = 4;
 
+/** So few runs share one commit: two would cost more than they gain. */
+const MIN_DIVIDED = 16;
+
 /**
  * Group commit across all runs of the process: everything that has become ready since the last turn of the event loop
- * shares one commit. There is one commit at a time, and a run's events keep their order.
+ * shares one commit, or two where the journal writes elsewhere, so that the runs of one go on here while the other is being
+ * written. A run is in one commit at a time, and its events keep their order.
  */
 export class CommitQueue implements SessionLog {
   readonly #options: CommitQueueOptions;
+  readonly #commitsAtOnce: number;
   #dirty = new Set<Committer>();
+  /** So many runs are in a commit. */
+  #committing = 0;
   readonly #name = `${randomUUID()} `;
   #lastBatch = 0;
   #isScheduled = false;
   #turnBegan = 0;
-  #isCommitting = false;
+  #commits = 0;
   #isClosed = false;
   #hasGivenUp = false;
-  #tryAgain: (() => void) | undefined;
+  /** Each tries a commit again that has failed. */
+  readonly #stalled = new Set<() => void>();
   #idle: (() => void)[] = [];
 
   constructor(options: CommitQueueOptions) {
     this.#options = options;
+    this.#commitsAtOnce = options.journal.commitsAtOnce ?? 1;
   }
 
   mark(committer: Committer): void {
-    if (this.#isClosed) return;
+    // What comes during its commit is found behind it.
+    if (this.#isClosed || committer.isCommitting) return;
     this.#dirty.add(committer);
-    if (!this.#isScheduled && !this.#isCommitting) this.#scheduleTurn();
+    if (!this.#isScheduled && this.#commits < this.#commitsAtOnce) this.#scheduleTurn();
   }
 
   /** Resolves when nothing is left to commit. */
   async drained(): Promise<void> {
-    if (this.#dirty.size === 0 && !this.#isCommitting) return;
+    if (this.#dirty.size === 0 && this.#commits === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   /** Tries once more at once. From then on a commit that fails is refused. */
   giveUpRetries(): void {
     this.#hasGivenUp = true;
-    this.#tryAgain?.();
+    for (const tryAgain of [...this.#stalled]) tryAgain();
   }
 
   /** Takes no more runs, and drops those that were marked and not committed. */
@@ -87,12 +97,16 @@ export class CommitQueue implements SessionLog {
   };
 
   #commitDirty(): void {
-    this.#isCommitting = true;
-    const { committers, entries } = this.#collect();
-    if (entries.length === 0) {
-      this.#finish();
-      return;
+    while (this.#dirty.size > 0 && this.#commits < this.#commitsAtOnce) {
+      const { committers, entries } = this.#collect();
+      if (entries.length > 0) this.#commit(committers, entries);
     }
+    if (this.#commits === 0) this.#becomeIdle();
+  }
+
+  #commit(committers: readonly Committer[], entries: readonly Append[]): void {
+    this.#commits += 1;
+    this.#committing += committers.length;
     // Nobody may ever learn whether a commit went through, so each has a name.
     this.#lastBatch += 1;
     const token = `${this.#name}${this.#lastBatch}`;
@@ -109,23 +123,25 @@ export class CommitQueue implements SessionLog {
       index += 1;
       try {
         committer.committed(result ?? { ok: false, reason: "refused", message: "No result." });
+        if (committer.hasMore && !this.#isClosed) this.#dirty.add(committer);
       } catch (error) {
         this.#options.broken(error);
       }
     }
-    this.#finish();
+    this.#finish(committers);
   }
 
   // Commands may have their outcome at once. By the next tick these outcomes have arrived, and can be committed without a
   // turn of the event loop, unless other work has been kept waiting for too long.
-  #finish(): void {
+  #finish(committers: readonly Committer[]): void {
+    this.#committing -= committers.length;
     process.nextTick(this.#goOn);
   }
 
   readonly #goOn = (): void => {
-    this.#isCommitting = false;
-    if (this.#dirty.size === 0) this.#becomeIdle();
-    else if (performance.now() - this.#turnBegan < MAX_TURN_MS) this.#commitDirty();
+    this.#commits -= 1;
+    if (this.#isScheduled) return;
+    if (this.#dirty.size === 0 || performance.now() - this.#turnBegan < MAX_TURN_MS) this.#commitDirty();
     else this.#scheduleTurn();
   };
 
@@ -135,23 +151,23 @@ export class CommitQueue implements SessionLog {
     // A damaged journal does not heal, so it is not tried again.
     if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) {
       for (const committer of commit.committers) committer.failed(error);
-      this.#finish();
+      this.#finish(commit.committers);
       return;
     }
     stalled(error);
     const tryAgain = () => {
       stop();
-      this.#tryAgain = undefined;
+      this.#stalled.delete(tryAgain);
       journal.append(commit.entries, commit.token).then(
         (results) => {
-          stalled(undefined);
+          if (this.#stalled.size === 0) stalled(undefined);
           this.#settle(commit.committers, results);
         },
         (again: unknown) => this.#retry({ ...commit, pauseMs: Math.min(2 * commit.pauseMs, retryMs) }, again),
       );
     };
     const stop = clock.wakeAt(clock.now() + commit.pauseMs, tryAgain);
-    this.#tryAgain = tryAgain;
+    this.#stalled.add(tryAgain);
   }
 
   #becomeIdle(): void {
@@ -163,9 +179,11 @@ export class CommitQueue implements SessionLog {
   #collect(): { committers: Committer[]; entries: Append[] } {
     const committers: Committer[] = [];
     const entries: Append[] = [];
+    const all = this.#dirty.size + this.#committing;
+    const share = all < MIN_DIVIDED ? all : Math.ceil(all / this.#commitsAtOnce);
     let rows = 0;
     for (const committer of this.#dirty) {
-      if (rows >= this.#options.maxRowsPerCommit) break;
+      if (rows >= this.#options.maxRowsPerCommit || entries.length >= share) break;
       this.#dirty.delete(committer);
       const entry = committer.collect();
       if (entry === undefined) continue;

@@ -132,7 +132,15 @@ export class LiveRun implements Committer, ObservedRun {
 
   /** Events wait for their commit, or commands for their turn. */
   get isBusy(): boolean {
-    return this.session.hasEvents || this.#inCommit !== undefined || this.#starts.size > 0;
+    return this.hasMore || this.isCommitting;
+  }
+
+  get isCommitting(): boolean {
+    return this.#inCommit !== undefined;
+  }
+
+  get hasMore(): boolean {
+    return this.session.hasEvents || this.#starts.size > 0;
   }
 
   /** Applies an event when it arrives, and returns its number. What it causes is performed only after its commit. */

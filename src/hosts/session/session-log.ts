@@ -7,6 +7,10 @@ export interface SessionLog {
 }
 
 export interface Committer {
+  /** Something that it has given to `collect` is neither committed nor failed. */
+  readonly isCommitting: boolean;
+  /** It has something to commit. */
+  readonly hasMore: boolean;
   /** Everything since the last call, or undefined if there is nothing. Called once per commit. */
   collect(): Append | undefined;
   /** The commit is durable, or this entry of it was refused. */

@@ -1,23 +1,25 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { encodeEvent } from "../../core/history/event-codec.ts";
-import type { Append, AppendResult, NewRun, RunNo, RunPatch } from "../../ports/journal.ts";
-import { findRefusal, hasEnded, headAfter, type RunHead, refused, taken, timeOf } from "../append-rule.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
+import type { RunNo, RunPatch } from "../../ports/journal.ts";
+import { findRefusal, hasEnded, headAfter, type Refusal, type RunHead, refused, taken } from "../append-rule.ts";
 import { logBatch, type OpenPart } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
+import { type RunRow, rangeOf, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
+import { type EncodedBatch, type EncodedEntry, type Refusals, toText } from "./encode-batch.ts";
 import { Statements } from "./statement.ts";
 import { toStorageFailure } from "./storage-failure.ts";
 
+/** More than are ever under way at once. */
+const REMEMBERED_BATCHES = 8;
+
 /** Changes of a batch. The writer takes them over when the batch is committed. */
-interface Batch {
+interface Changes {
   readonly heads: Map<RunNo, RunHead>;
   readonly pins: Set<string>;
-  /** Columns of events, row after row, that are still to be inserted: this many rows in one statement. */
-  readonly rows: SQLInputValue[];
-  readonly rowsAtOnce: number;
+  readonly events: EventRows;
 }
 
-type WriteEntry = (entry: Append, batch: Batch) => AppendResult;
+type WriteEntry = (entry: EncodedEntry, changes: Changes) => Refusal | undefined;
 
 /**
  * Commits batches. Conflicts are found against the heads of runs in memory, so that the good case pays for no
@@ -34,8 +36,8 @@ export class BatchWriter {
   /** The end of the order of all runs. Undefined: it must be read. */
   #log: { readonly open: OpenPart | undefined } | undefined;
   #newestRun: RunNo;
-  /** There is one batch at a time, and only the last one can be tried again. */
-  #lastBatch: { readonly token: string; readonly results: readonly AppendResult[] } | undefined;
+  /** A batch that is tried again is one of the last. */
+  readonly #lastBatches = new BoundedMap<string, Refusals>(REMEMBERED_BATCHES);
 
   constructor(database: DatabaseSync, path: string, readOpenPart: () => OpenPart | undefined) {
     this.#statements = new Statements(database);
@@ -53,22 +55,22 @@ export class BatchWriter {
    * See `Journal.append`. Throws `JOURNAL_FULL`, `JOURNAL_IO` or `JOURNAL_DAMAGED` when nothing was written; the state
    * of the writer is then as before.
    */
-  append(entries: readonly Append[], token?: string): readonly AppendResult[] {
-    const last = this.#lastBatch;
-    if (token !== undefined && last?.token === token) return last.results;
-    const results = this.#append(entries);
-    this.#lastBatch = token === undefined ? undefined : { token, results };
-    return results;
+  append(batch: EncodedBatch, token?: string): Refusals {
+    const known = token === undefined ? undefined : this.#lastBatches.get(token);
+    if (known !== undefined) return known;
+    const refusals = this.#append(batch);
+    if (token !== undefined) this.#lastBatches.set(token, refusals);
+    return refusals;
   }
 
-  #append(entries: readonly Append[]): readonly AppendResult[] {
+  #append(batch: EncodedBatch): Refusals {
     try {
-      return this.#commitBatch(entries, this.#writeEntry, sql.EVENTS_AT_ONCE);
+      return this.#commitBatch(batch, this.#writeEntry);
     } catch (error) {
       const failure = toStorageFailure(error, this.#path);
       if (failure !== undefined) throw failure;
     }
-    return this.#appendOneByOne(entries);
+    return this.#appendOneByOne(batch);
   }
 
   finishOutbox(ids: readonly number[]): void {
@@ -96,13 +98,13 @@ export class BatchWriter {
   }
 
   /** A statement failed that should not: trust the file instead of memory, and let each entry fail alone. */
-  #appendOneByOne(entries: readonly Append[]): readonly AppendResult[] {
+  #appendOneByOne(batch: EncodedBatch): Refusals {
     this.#heads.clear();
     this.#pins.clear();
     this.#log = undefined;
     return this.#attempt(() => {
       this.#newestRun = this.#readNewestRun();
-      return this.#commitBatch(entries, this.#writeEntryGuarded, 1);
+      return this.#commitBatch(batch, this.#writeEntryGuarded);
     });
   }
 
@@ -114,69 +116,71 @@ export class BatchWriter {
     }
   }
 
-  #commitBatch(entries: readonly Append[], write: WriteEntry, rowsAtOnce: number): readonly AppendResult[] {
-    const batch: Batch = { heads: new Map(), pins: new Set(), rows: [], rowsAtOnce };
+  #commitBatch({ entries, rows }: EncodedBatch, write: WriteEntry): Refusals {
+    const changes: Changes = { heads: new Map(), pins: new Set(), events: new EventRows(rows, this.#statements) };
     // Read before anything is written, because the batch continues it.
     const { open } = this.#log ?? { open: this.#readOpenPart() };
-    const { results, logged } = this.#statements.inTransaction(() => {
-      const written = entries.map((entry) => write(entry, batch));
-      this.#insertRest(batch);
-      const log = logBatch(entries, written, open);
-      if (log.commit !== undefined) this.#prepare(sql.INSERT_COMMIT).run(log.commit.at, log.commit.entries);
-      return { results: written, logged: log };
+    const refusals = new Map<number, Refusal>();
+    const written: EncodedEntry[] = [];
+    this.#log = this.#statements.inTransaction(() => {
+      for (const [index, entry] of entries.entries()) {
+        const refusal = write(entry, changes);
+        if (refusal === undefined) written.push(entry);
+        else refusals.set(index, refusal);
+      }
+      changes.events.insertRest();
+      const logged = logBatch(written, open);
+      if (logged.commit !== undefined) this.#prepare(sql.INSERT_COMMIT).run(logged.commit.at, logged.commit.entries);
+      return logged;
     });
-    this.#log = logged;
-    this.#remember(batch);
-    return results;
+    this.#remember(changes);
+    return refusals;
   }
 
-  readonly #writeEntry: WriteEntry = (entry, batch) => {
-    const head = batch.heads.get(entry.run) ?? this.#findHead(entry.run);
-    const refusal = findRefusal(head, entry);
-    if (refusal !== undefined) return refusal;
-    if (entry.create !== undefined) this.#createRun(entry.run, entry.create, entry.patch);
-    else if (entry.patch !== undefined) this.#updateRun(entry.run, entry.patch);
-    this.#insertEvents(entry, batch);
-    const newPins = (entry.pins ?? []).filter(({ hash }) => !this.#pins.has(hash) && !batch.pins.has(hash));
+  readonly #writeEntry: WriteEntry = (entry, changes) => {
+    const { run, at, count, create, patch, pins, outbox, violations, unfit } = entry;
+    const head = changes.heads.get(run) ?? this.#findHead(run);
+    const refusal = findRefusal(head, entry) ?? (unfit === undefined ? undefined : refused(unfit));
+    if (refusal !== undefined) {
+      changes.events.skip(count);
+      return refusal;
+    }
+    if (create !== undefined) this.#prepare(sql.INSERT_RUN).run(...create);
+    else if (patch !== undefined) this.#updateRun(run, patch);
+    changes.events.insert(count);
+    for (const row of violations ?? []) this.#prepare(sql.INSERT_VIOLATION).run(...row);
+    const newPins = (pins ?? []).filter(({ hash }) => !this.#pins.has(hash) && !changes.pins.has(hash));
     for (const { hash, text } of newPins) this.#prepare(sql.INSERT_PIN).run(hash, text);
-    for (const { kind, body } of entry.outbox ?? [])
-      this.#prepare(sql.INSERT_OUTBOX).run(entry.run, kind, body, timeOf(entry));
+    for (const { kind, body } of outbox ?? []) this.#prepare(sql.INSERT_OUTBOX).run(run, kind, body, at);
 
     // Last, because an entry that fails half-way must leave no trace in the batch.
-    batch.heads.set(entry.run, headAfter(head, entry));
-    for (const { hash } of newPins) batch.pins.add(hash);
-    return { ok: true };
+    changes.heads.set(run, headAfter(head, entry));
+    for (const { hash } of newPins) changes.pins.add(hash);
+    return undefined;
   };
 
-  readonly #writeEntryGuarded: WriteEntry = (entry, batch) => {
+  readonly #writeEntryGuarded: WriteEntry = (entry, changes) => {
+    const { events } = changes;
+    const end = events.end + entry.count;
     this.#prepare("SAVEPOINT entry").run();
     try {
-      const result = this.#writeEntry(entry, batch);
+      const refusal = this.#writeEntry(entry, changes);
+      events.insertRest();
       this.#prepare("RELEASE entry").run();
-      return result;
+      return refusal;
     } catch (error) {
       if (toStorageFailure(error, this.#path) !== undefined) throw error;
       this.#prepare("ROLLBACK TO entry").run();
       this.#prepare("RELEASE entry").run();
-      if (entry.create !== undefined && this.#isTaken(entry.create.id)) return taken(entry.create.id);
+      events.goOnAt(end);
+      const [, id] = entry.create ?? [];
+      if (typeof id === "string" && this.#isTaken(id)) return taken(id);
       return refused(error instanceof Error ? error.message : String(error));
     }
   };
 
   #isTaken(id: string): boolean {
     return this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) !== undefined;
-  }
-
-  #createRun(run: RunNo, create: NewRun, patch: RunPatch = {}): void {
-    const { id, workflow, dialect, graph, definition, createdAt } = create;
-    const { parentRunId = null, tenantId = null, callbackUrl = null } = create;
-    const { status = "queued", parked = false, wakeAt = null, costMicro = 0, openApprovals = 0 } = patch;
-    const { startedAt = null, completedAt = null, error, uncertainMicro = 0 } = patch;
-    this.#prepare(sql.INSERT_RUN).run(
-      ...[run, id, workflow, dialect, graph, definition, status, Number(parked), wakeAt, costMicro],
-      ...[createdAt, startedAt, completedAt, toText(error), parentRunId, tenantId, callbackUrl, openApprovals],
-      toUncertainColumn(uncertainMicro),
-    );
   }
 
   #updateRun(run: RunNo, patch: RunPatch): void {
@@ -200,28 +204,6 @@ export class BatchWriter {
     );
   }
 
-  #insertEvents({ run, afterSeq, events }: Append, { rows, rowsAtOnce }: Batch): void {
-    let id = run * SEQ_RANGE + afterSeq;
-    for (const { event, value = null } of events) {
-      id += 1;
-      const { type, path, attempt, at, costMicro, body } = encodeEvent(event);
-      rows.push(id, type, path, attempt, at, costMicro, body, value);
-      if (rows.length === rowsAtOnce * sql.EVENT_COLUMNS)
-        this.#prepare(rowsAtOnce === 1 ? sql.INSERT_EVENT : sql.INSERT_EVENTS).run(...rows.splice(0));
-      if ("policies" in event && event.policies !== undefined) {
-        for (const decision of event.policies) {
-          const { policy, action } = decision;
-          const seq = id - run * SEQ_RANGE;
-          this.#prepare(sql.INSERT_VIOLATION).run(run, seq, event.path, at, policy, action, JSON.stringify(decision));
-        }
-      }
-    }
-  }
-
-  #insertRest({ rows }: Batch): void {
-    while (rows.length > 0) this.#prepare(sql.INSERT_EVENT).run(...rows.splice(0, sql.EVENT_COLUMNS));
-  }
-
   #findHead(run: RunNo): RunHead | undefined {
     const known = this.#heads.get(run);
     if (known !== undefined || run > this.#newestRun) return known;
@@ -229,9 +211,9 @@ export class BatchWriter {
     return row === undefined ? undefined : toRunRecord(row);
   }
 
-  #remember(batch: Batch): void {
-    for (const hash of batch.pins) this.#pins.add(hash);
-    for (const [run, head] of batch.heads) {
+  #remember({ pins, heads }: Changes): void {
+    for (const hash of pins) this.#pins.add(hash);
+    for (const [run, head] of heads) {
       if (run > this.#newestRun) this.#newestRun = run;
       if (head.parked || hasEnded(head.status)) this.#heads.delete(run);
       else this.#heads.set(run, head);
@@ -247,10 +229,50 @@ export class BatchWriter {
   }
 }
 
-function isOnlyCost({ costMicro, uncertainMicro: _, ...others }: RunPatch): boolean {
-  return costMicro !== undefined && Object.values(others).every((value) => value === undefined);
+/** The rows of a batch: those of entries one behind another are inserted together. */
+class EventRows {
+  readonly #rows: readonly SQLInputValue[];
+  readonly #statements: Statements;
+  /** Rows before it are inserted or skipped. */
+  #begin = 0;
+  /** Rows before it are those of entries that have been looked at. */
+  #end = 0;
+
+  constructor(rows: readonly SQLInputValue[], statements: Statements) {
+    this.#rows = rows;
+    this.#statements = statements;
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  insert(count: number): void {
+    this.#end += count;
+    while (this.#end - this.#begin >= sql.EVENTS_AT_ONCE) this.#insertNext(sql.INSERT_EVENTS, sql.EVENTS_AT_ONCE);
+  }
+
+  skip(count: number): void {
+    this.insertRest();
+    this.goOnAt(this.#end + count);
+  }
+
+  insertRest(): void {
+    while (this.#begin < this.#end) this.#insertNext(sql.INSERT_EVENT, 1);
+  }
+
+  goOnAt(end: number): void {
+    this.#begin = end;
+    this.#end = end;
+  }
+
+  #insertNext(text: string, count: number): void {
+    const from = this.#begin * sql.EVENT_COLUMNS;
+    this.#statements.prepare(text).run(...this.#rows.slice(from, from + count * sql.EVENT_COLUMNS));
+    this.#begin += count;
+  }
 }
 
-function toText(error: RunPatch["error"]): string | null {
-  return error === undefined || error === null ? null : JSON.stringify(error);
+function isOnlyCost({ costMicro, uncertainMicro: _, ...others }: RunPatch): boolean {
+  return costMicro !== undefined && Object.values(others).every((value) => value === undefined);
 }

@@ -17,7 +17,8 @@ export class GuardedJournal {
   #last: Mark | undefined;
   #lookedAt = 0;
   #lost: PawlError | undefined;
-  /** Since when a write is under way. */
+  /** So many writes are under way, and since when they are, or the one before has ended. */
+  #writes = 0;
   #writingSince: number | undefined;
   #failure: PawlError | undefined;
   /** When the last commit was made, by `performance.now()`. */
@@ -84,10 +85,12 @@ export class GuardedJournal {
     } catch (error) {
       return Promise.reject(error);
     }
+    this.#writes += 1;
     this.#writingSince ??= performance.now();
     return inner.append(entries, token).then(
       (results) => {
-        this.#writingSince = undefined;
+        this.#writes -= 1;
+        this.#writingSince = this.#writes === 0 ? undefined : performance.now();
         this.#failure = undefined;
         // Or it was lost while the write was under way.
         this.#refuseLost({ isFresh: true });
@@ -97,6 +100,7 @@ export class GuardedJournal {
         return results;
       },
       (error: unknown) => {
+        this.#writes -= 1;
         this.#failure = toStorageFailure(error, this.#path);
         throw error;
       },

@@ -20,11 +20,11 @@ type EventTuple = readonly [
 
 type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | null };
 
-type Write = "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "release" | "close";
+type Other = "commitsAtOnce" | "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "release" | "close";
 
 /** The reading calls of a journal. But for those of lists, answers are there at once. */
 export type JournalReads = Lists & {
-  readonly [Call in Exclude<keyof Journal, Write | keyof Lists>]: (
+  readonly [Call in Exclude<keyof Journal, Other | keyof Lists>]: (
     ...parameters: Parameters<Journal[Call]>
   ) => Awaited<ReturnType<Journal[Call]>>;
 };

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Append, Journal, RunNo } from "../../ports/journal.ts";
 import { BatchWriter } from "./batch-writer.ts";
+import { BatchEncoder, type EncodedBatch, type Refusals, toResults } from "./encode-batch.ts";
 import { createJournalReader, type JournalReads } from "./journal-reader.ts";
 import { migrate } from "./migrations.ts";
 import { openDatabase, type SqliteOptions } from "./open-database.ts";
@@ -14,6 +15,46 @@ import { waitOutLocks } from "./wait-out-locks.ts";
  */
 export function openSqliteJournal(options: SqliteOptions): Journal {
   return journalOver(openDatabase(options), options.path);
+}
+
+/** The writing calls of a journal, for a thread of their own. */
+export interface JournalWriter {
+  append(batch: EncodedBatch, token?: string): Promise<Refusals>;
+  finishOutbox(ids: readonly number[]): Promise<void>;
+  deleteRun(run: RunNo): Promise<boolean>;
+}
+
+/** The writing calls of a journal over those of its writer, wherever that is. */
+export function writeThrough(writer: JournalWriter): Pick<Journal, keyof JournalWriter> {
+  const encoder = new BatchEncoder();
+  return {
+    append: async (entries: readonly Append[], token?: string) => {
+      const refusals = await writer.append(encoder.encode(entries), token);
+      encoder.written(entries, refusals);
+      return toResults(entries, refusals);
+    },
+    finishOutbox: (ids) => writer.finishOutbox(ids),
+    deleteRun: (run) => writer.deleteRun(run),
+  };
+}
+
+/** As `openSqliteJournal`. */
+export function openJournalWriter(options: SqliteOptions): JournalWriter & { close(): Promise<void> } {
+  const database = openDatabase(options);
+  const { path } = options;
+  return {
+    ...writerOver(new BatchWriter(database, path, createJournalReader(database, path).readOpenPart)),
+    close: async () => database.close(),
+  };
+}
+
+// A writer says itself what a failure means: it can be a single entry's.
+function writerOver(writer: BatchWriter): JournalWriter {
+  return waitOutLocks({
+    append: async (batch: EncodedBatch, token?: string) => writer.append(batch, token),
+    finishOutbox: async (ids: readonly number[]) => writer.finishOutbox(ids),
+    deleteRun: async (run: RunNo) => writer.deleteRun(run),
+  });
 }
 
 /** A journal without a file and without runs, for readers where nothing has been recorded yet. */
@@ -38,12 +79,7 @@ function journalOver(database: DatabaseSync, path: string): Journal {
       // The process that owns the file drives every run in it: see `holdRuns`.
       claim: reads.readRun,
       release: async () => undefined,
-      // The writer says itself what a failure means: it can be a single entry's.
-      ...waitOutLocks({
-        append: async (entries: readonly Append[], token?: string) => writer.append(entries, token),
-        finishOutbox: async (ids: readonly number[]) => writer.finishOutbox(ids),
-        deleteRun: async (run: RunNo) => writer.deleteRun(run),
-      }),
+      ...writeThrough(writerOver(writer)),
       close: async () => database.close(),
     };
   } catch (error) {

@@ -19,7 +19,7 @@ import {
   type ViolationRecord,
   wantsDriver,
 } from "../../../src/ports/journal.ts";
-import { findRefusal, hasEnded, headAfter, taken, timeOf } from "../../../src/storage/append-rule.ts";
+import { factsOf, findRefusal, hasEnded, headAfter, taken, timeOf } from "../../../src/storage/append-rule.ts";
 import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../../../src/storage/commit-log.ts";
 
 /** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
@@ -47,7 +47,7 @@ export class MemoryJournal implements Journal {
     const known = token === undefined ? undefined : this.#batches.get(token);
     if (known !== undefined) return known;
     const results = entries.map((entry) => this.#appendOne(entry));
-    const { commit, open } = logBatch(entries, results, this.#open);
+    const { commit, open } = logBatch(entries.filter((_, n) => results[n]?.ok === true).map(factsOf), this.#open);
     if (commit !== undefined) this.#commits.push({ ...commit, no: this.#commits.length + 1 });
     this.#open = open;
     if (token !== undefined) this.#batches.set(token, results);
@@ -56,7 +56,7 @@ export class MemoryJournal implements Journal {
 
   #appendOne(entry: Append): AppendResult {
     const before = this.#runs.get(entry.run);
-    const refusal = findRefusal(before, entry);
+    const refusal = findRefusal(before, factsOf(entry));
     if (refusal !== undefined) return refusal;
     if (entry.create !== undefined && this.#numbers.has(entry.create.id)) {
       return taken(entry.create.id);
@@ -270,7 +270,7 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
   const { wakeAt: _wakeAt, error: _error, ...kept } = before ?? newRecord(entry);
   return {
     ...kept,
-    ...headAfter(before, entry),
+    ...headAfter(before, factsOf(entry)),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(completedAt === undefined ? {} : { completedAt }),
     ...(costMicro === undefined ? {} : { costMicro }),

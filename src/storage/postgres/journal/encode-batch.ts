@@ -114,9 +114,10 @@ function toRest(entries: readonly Append[]): string | null {
   return toPostgresJson({ pins: unique(pins), outbox, violations, answers });
 }
 
-/** One statement cannot insert the same row twice. */
+/** One statement cannot insert the same row twice, and two that come in different orders would wait for each other. */
 function unique<Pin extends { readonly hash: string }>(pins: readonly Pin[]): readonly Pin[] {
-  return [...new Map(pins.toReversed().map((pin) => [pin.hash, pin])).values()];
+  const byHash = new Map(pins.toReversed().map((pin) => [pin.hash, pin]));
+  return [...byHash.values()].toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
 }
 
 /** JSON that the server reads knows no half of a character. */

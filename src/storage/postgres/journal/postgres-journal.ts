@@ -1,6 +1,7 @@
 import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
 import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from "../../../ports/journal.ts";
 import {
+  factsOf,
   findRefusal,
   hasEnded,
   latestOf,
@@ -65,6 +66,7 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
     async listWorkers() {
       return (await database.all<{ readonly id: string }>("SELECT id FROM workers")).map(({ id }) => id);
     },
+    commitsAtOnce: 2,
     reserveRun: () => writer.reserveRun(),
     append: (entries, token) => writer.append(entries, token),
     claim: (run) => writer.claim(run),
@@ -90,7 +92,8 @@ class PostgresWriter implements BatchOwner {
   #firstTx = 0;
   /** Those who wait for the number of a run. */
   #waiting: PromiseWithResolvers<RunNo>[] = [];
-  #lastToken: string | undefined;
+  /** Batches of which nobody knows whether they were written. */
+  readonly #unsure = new Set<string>();
 
   constructor(database: SqlDatabase, claims: RunClaims) {
     this.#database = database;
@@ -134,10 +137,20 @@ class PostgresWriter implements BatchOwner {
 
   async #append(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     if (entries.length === 0) return [];
+    try {
+      const results = await this.#write(entries, token);
+      if (token !== undefined) this.#unsure.delete(token);
+      return results;
+    } catch (error) {
+      if (token !== undefined) this.#unsure.add(token);
+      throw error;
+    }
+  }
+
+  async #write(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     // A batch that was tried before may have been written by then. One that is being written is met by the keys of its events.
     const known =
-      token !== undefined && token === this.#lastToken ? await this.#findBatch(this.#database, token) : undefined;
-    this.#lastToken = token;
+      token !== undefined && this.#unsure.has(token) ? await this.#findBatch(this.#database, token) : undefined;
     if (known !== undefined) return this.#noteAll(entries, toResults(entries, known));
     if (isUsual(entries) && entries.every((entry) => this.#claims.follows(entry))) {
       try {
@@ -200,7 +213,7 @@ class PostgresWriter implements BatchOwner {
     // Another process may have ended by now what this one has driven.
     const mayBeOthers = head !== undefined && (!hasEnded(head.status) || this.#claims.drives(run));
     if (mayBeOthers && create === undefined && head.epoch !== epoch) return fenced(run);
-    const refusal = findRefusal(head, entry);
+    const refusal = findRefusal(head, factsOf(entry));
     if (refusal !== undefined) return refusal;
     if (create !== undefined && (await within.get(sql.SELECT_RUN_BY_ID, create.id)) !== undefined)
       return taken(create.id);
