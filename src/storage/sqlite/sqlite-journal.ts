@@ -38,23 +38,10 @@ export function writeThrough(writer: JournalWriter): Pick<Journal, keyof Journal
   };
 }
 
-/** As `openSqliteJournal`. */
+/** As `openSqliteJournal`, of which it is the half that writes. */
 export function openJournalWriter(options: SqliteOptions): JournalWriter & { close(): Promise<void> } {
-  const database = openDatabase(options);
-  const { path } = options;
-  return {
-    ...writerOver(new BatchWriter(database, path, createJournalReader(database, path).readOpenPart)),
-    close: async () => database.close(),
-  };
-}
-
-// A writer says itself what a failure means: it can be a single entry's.
-function writerOver(writer: BatchWriter): JournalWriter {
-  return waitOutLocks({
-    append: async (batch: EncodedBatch, token?: string) => writer.append(batch, token),
-    finishOutbox: async (ids: readonly number[]) => writer.finishOutbox(ids),
-    deleteRun: async (run: RunNo) => writer.deleteRun(run),
-  });
+  const journal = openHalves(openDatabase(options), options.path);
+  return { ...journal.writes, close: async () => journal.database.close() };
 }
 
 /** A journal without a file and without runs, for readers where nothing has been recorded yet. */
@@ -65,23 +52,34 @@ export function openEmptyJournal(): Journal {
 }
 
 function journalOver(database: DatabaseSync, path: string): Journal {
+  const { writes, writer, reader } = openHalves(database, path);
+  const reads = toAsync(reader, path);
+  let lastReserved = writer.newestRun;
+  return {
+    ...reads,
+    async reserveRun() {
+      lastReserved += 1;
+      return lastReserved;
+    },
+    // The process that owns the file drives every run in it: see `holdRuns`.
+    claim: reads.readRun,
+    release: async () => undefined,
+    ...writeThrough(writes),
+    close: async () => database.close(),
+  };
+}
+
+function openHalves(database: DatabaseSync, path: string) {
   try {
     const { reader, readOpenPart } = createJournalReader(database, path);
     const writer = new BatchWriter(database, path, readOpenPart);
-    const reads = toAsync(reader, path);
-    let lastReserved = writer.newestRun;
-    return {
-      ...reads,
-      async reserveRun() {
-        lastReserved += 1;
-        return lastReserved;
-      },
-      // The process that owns the file drives every run in it: see `holdRuns`.
-      claim: reads.readRun,
-      release: async () => undefined,
-      ...writeThrough(writerOver(writer)),
-      close: async () => database.close(),
-    };
+    // It says itself what a failure means: it can be a single entry's.
+    const writes: JournalWriter = waitOutLocks({
+      append: async (batch: EncodedBatch, token?: string) => writer.append(batch, token),
+      finishOutbox: async (ids: readonly number[]) => writer.finishOutbox(ids),
+      deleteRun: async (run: RunNo) => writer.deleteRun(run),
+    });
+    return { database, reader, writer, writes };
   } catch (error) {
     database.close();
     throw toReadFailure(error, path);
