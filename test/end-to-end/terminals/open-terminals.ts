@@ -79,10 +79,11 @@ export function openTerminals(
       ...surroundings,
     },
   );
+  // Hundreds of shells take longer to end on a busy machine than the fifteen seconds that a test has.
   onTestFinished(async () => {
     await endAll(sessions);
     rmSync(folder, { recursive: true });
-  });
+  }, 60_000);
   return { ...sessions, homeDir, currentDir };
 }
 
