@@ -4,6 +4,9 @@ import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { CompiledDefinition } from "./compiled-definition.ts";
 
+/** The name of no run: who watches it is told what this process says of all its runs. */
+export const EVERY_RUN = "every-run";
+
 /** Drives runs: reads, decides, appends, performs. One per data directory, held by the process that owns it. */
 export interface RunHost {
   /** Loads every run that must go on now, in slices. Resolves when all of them go on. */

@@ -3,6 +3,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { type ClaimedRun, isBefore, type Journal, LOG_BEGIN } from "../../src/ports/journal.ts";
 import { openTestJournal } from "../support/open-test-journal.ts";
+import { refuseRows } from "../support/refuse-rows.ts";
 import { newTestDatabase } from "../support/test-database.ts";
 import { createRun, readPaths, started } from "./journal-samples.ts";
 
@@ -59,6 +60,19 @@ test("what a process writes of a run that another one has taken and ended is ref
   expect(await one.append([{ run, afterSeq: 1, events: [{ event: started("late") }] }])).toMatchObject([
     { reason: "fenced" },
   ]);
+});
+
+test("an entry that a full disk refuses is not refused itself: the batch is tried again, and written", async () => {
+  const { journals, client } = await openSome(1);
+  const run = await createRun(journals[0], "r");
+  // One entry continues the other, so that each has a statement of its own.
+  const entries = ["a", "b"].map((step, index) => ({ run, afterSeq: index + 1, events: [{ event: started(step) }] }));
+  await refuseRows(client, true);
+  await client.query("DROP TRIGGER disk_is_full ON commits");
+  await expect(journals[0].append(entries, "token")).rejects.toMatchObject({ code: "JOURNAL_FULL" });
+  await refuseRows(client, false);
+  expect(await journals[0].append(entries, "token")).toEqual([{ ok: true }, { ok: true }]);
+  expect(await readPaths(journals[0], run)).toEqual(["step1", "a", "b"]);
 });
 
 test("of many that ask at once each gets other runs, and none is left", async () => {

@@ -5,7 +5,7 @@ import { isErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
+import { type ApprovalAnswer, EVERY_RUN, type RunHost, type RunNotice, type RunStart } from "../../hosts/run-host.ts";
 import type { CapacityWait } from "../../ports/capacity.ts";
 import { holdsSteps, type Journal, type RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
@@ -68,7 +68,7 @@ export class OwnerClient implements RunHost {
       keepAliveTimeout: 60_000,
     });
     // While this request lasts, the owner knows that it is needed, and this process knows that the owner is there.
-    this.#readLines("/owner/runs/every-run/notices", () => undefined, this.#over.signal).then(
+    this.#readLines(`/owner/runs/${EVERY_RUN}/notices`, () => undefined, this.#over.signal).then(
       () => this.#end(),
       // An owner that refuses is there.
       (error: unknown) => {

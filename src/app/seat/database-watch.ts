@@ -1,3 +1,5 @@
+import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
@@ -13,18 +15,31 @@ export class DatabaseWatch implements StorageWatch {
   readonly #database: SqlDatabase;
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
-  trouble: PawlError | undefined;
+  /** A commit failed. It is tried again until it goes through: an answer to anything else does not say that it can. */
+  #refused: PawlError | undefined;
+  #unanswered: PawlError | undefined;
+  #told: ErrorCode | undefined;
 
   constructor(journal: Journal, database: SqlDatabase) {
     this.#database = database;
     this.journal = {
       ...journal,
       append: (entries, token) =>
-        journal.append(entries, token).catch((error: unknown) => {
-          this.trouble = isPawlError(error) ? error : this.trouble;
-          throw error;
-        }),
+        journal.append(entries, token).then(
+          (results) => {
+            this.#refused = undefined;
+            return results;
+          },
+          (error: unknown) => {
+            this.#refused = toTrouble(error);
+            throw error;
+          },
+        ),
     };
+  }
+
+  get trouble(): PawlError | undefined {
+    return this.#refused ?? this.#unanswered;
   }
 
   start(log: Log): void {
@@ -39,17 +54,17 @@ export class DatabaseWatch implements StorageWatch {
   async #look(log: Log): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    const before = this.trouble?.code;
-    try {
-      await this.#database.all("SELECT 1");
-      this.trouble = undefined;
-    } catch (error) {
-      this.trouble = isPawlError(error) ? error : this.trouble;
-    } finally {
-      this.#isLooking = false;
-    }
-    if (this.trouble?.code === before) return;
-    if (this.trouble === undefined) log.write("info", "storage: what is written is kept again");
-    else log.write("error", `storage: ${this.trouble.code} ${this.trouble.message}`, { code: this.trouble.code });
+    this.#unanswered = await this.#database.all("SELECT 1").then(() => undefined, toTrouble);
+    this.#isLooking = false;
+    const { trouble } = this;
+    if (trouble?.code === this.#told) return;
+    this.#told = trouble?.code;
+    if (trouble === undefined) log.write("info", "storage: what is written is kept again");
+    else log.write("error", `storage: ${trouble.code} ${trouble.message}`, { code: trouble.code });
   }
+}
+
+/** Other failures are those of what was asked, and the database is in order. */
+function toTrouble(error: unknown): PawlError | undefined {
+  return isPawlError(error) && isStorageFailure(error) ? error : undefined;
 }

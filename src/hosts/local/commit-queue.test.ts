@@ -5,6 +5,7 @@ import { journalWith, succeed, World } from "../../../test/faults/world.ts";
 import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Append } from "../../ports/journal.ts";
+import { EVERY_RUN } from "../run-host.ts";
 
 const once = toGraph([task("a")]);
 
@@ -118,6 +119,22 @@ describe("commits", () => {
     await expect(world.start(once)).rejects.toMatchObject({ code: "OWNER_GONE" });
     expect(world.host.driving).toBe(0);
     expect(world.defects[0]).toBeInstanceOf(TypeError);
+  });
+
+  test("a commit that stalls and is then found to be a defect stalls nobody any longer", async () => {
+    const failures = [new PawlError("JOURNAL_FULL", { message: "No room." }), new TypeError("defect")];
+    const journal = journalWith(new MemoryJournal(), async (entries, append) => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+      return append(entries);
+    });
+    const world = new World({ journal });
+    const told: string[] = [];
+    world.host.watch(EVERY_RUN, ({ type }) => told.push(type));
+    const starting = expect(world.start(once)).rejects.toMatchObject({ code: "OWNER_GONE" });
+    await world.clock.advance(500);
+    await starting;
+    expect(told).toEqual(["stalled", "unstalled"]);
   });
 
   test("a journal that comes back after a long time is written again within half a second", async () => {

@@ -50,8 +50,10 @@ export class CommitQueue implements SessionLog {
   #commits = 0;
   #isClosed = false;
   #hasGivenUp = false;
-  /** Each tries a commit again that has failed. */
-  readonly #stalled = new Set<() => void>();
+  /** The commits that have failed and are tried until they go through. */
+  readonly #stalled = new Set<string>();
+  /** Each ends the pause before one of them is tried again. */
+  readonly #pauses = new Set<() => void>();
   #idle: (() => void)[] = [];
 
   constructor(options: CommitQueueOptions) {
@@ -75,7 +77,7 @@ export class CommitQueue implements SessionLog {
   /** Tries once more at once. From then on a commit that fails is refused. */
   giveUpRetries(): void {
     this.#hasGivenUp = true;
-    for (const tryAgain of [...this.#stalled]) tryAgain();
+    for (const tryAgain of [...this.#pauses]) tryAgain();
   }
 
   /** Takes no more runs, and drops those that were marked and not committed. */
@@ -150,24 +152,30 @@ export class CommitQueue implements SessionLog {
     const { clock, retryMs, journal, stalled } = this.#options;
     // A damaged journal does not heal, so it is not tried again.
     if (!isPawlError(error) || !isStorageFailure(error) || this.#hasGivenUp) {
+      this.#unstall(commit);
       for (const committer of commit.committers) committer.failed(error);
       this.#finish(commit.committers);
       return;
     }
+    this.#stalled.add(commit.token);
     stalled(error);
     const tryAgain = () => {
       stop();
-      this.#stalled.delete(tryAgain);
+      this.#pauses.delete(tryAgain);
       journal.append(commit.entries, commit.token).then(
         (results) => {
-          if (this.#stalled.size === 0) stalled(undefined);
+          this.#unstall(commit);
           this.#settle(commit.committers, results);
         },
         (again: unknown) => this.#retry({ ...commit, pauseMs: Math.min(2 * commit.pauseMs, retryMs) }, again),
       );
     };
     const stop = clock.wakeAt(clock.now() + commit.pauseMs, tryAgain);
-    this.#stalled.add(tryAgain);
+    this.#pauses.add(tryAgain);
+  }
+
+  #unstall({ token }: TriedCommit): void {
+    if (this.#stalled.delete(token) && this.#stalled.size === 0) this.#options.stalled(undefined);
   }
 
   #becomeIdle(): void {

@@ -7,7 +7,14 @@ import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
+import {
+  type ApprovalAnswer,
+  EVERY_RUN,
+  type RunHost,
+  type RunNotice,
+  type RunRequest,
+  type RunStart,
+} from "../run-host.ts";
 import { toRelayed } from "./relayed-notice.ts";
 import { RemoteWatch } from "./remote-watch.ts";
 
@@ -100,6 +107,8 @@ export class SharedHost implements RunHost {
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
     const { local, journal, relay } = this.#parts;
+    // What another process cannot write, this one perhaps can; and it may never hear that the other one can again.
+    if (runId === EVERY_RUN) return local.watch(runId, listen);
     const remote = new RemoteWatch({ journal, runId, listen, changed: () => this.#changed.promise });
     const stop = local.watch(runId, (notice) => remote.receive(notice));
     const stopRelay = relay?.watch(runId, (notice) => remote.relayed(notice));

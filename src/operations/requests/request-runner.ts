@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { RunHost, RunNotice } from "../../hosts/run-host.ts";
+import { EVERY_RUN, type RunHost, type RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Application } from "../application/application.ts";
 import type { PreparedRun } from "../start/prepare-run.ts";
@@ -46,8 +46,7 @@ export class RequestRunner {
     this.#app = app;
     this.#host = host;
     this.#options = options;
-    // No run has this name: only what is said to everybody arrives.
-    this.#stopWatching = host.watch("every-run", (notice) => this.#hear(notice));
+    this.#stopWatching = host.watch(EVERY_RUN, (notice) => this.#hear(notice));
   }
 
   get inFlight(): number {

@@ -1,10 +1,12 @@
 import { Redis } from "ioredis";
+import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { startSlowSandstorm } from "../../capacity/capacity-world.ts";
 import { application } from "../../end-to-end/support/application.ts";
 import { startServer } from "../../end-to-end/support/server.ts";
 import { readEvents } from "../../fakes/read-events.ts";
 import { RedisServer } from "../../support/redis-server.ts";
+import { refuseRows } from "../../support/refuse-rows.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
@@ -22,10 +24,11 @@ const ITEMS = Array.from({ length: 6 }, (_, n) => ({ name: `item ${n}` }));
 /** Processes over one database and one Redis server, and agents of which one works at a time. */
 async function startSome(roles: readonly string[], more: Readonly<Record<string, string>> = {}, holdMs = 300) {
   const redis = await RedisServer.start();
+  const databaseUrl = await newTestDatabase();
   const agents = await startSlowSandstorm({ places: 1, holdMs });
   const cwd = application({ "workflows/many.yaml": MANY });
   const env = {
-    DATABASE_URL: await newTestDatabase(),
+    DATABASE_URL: databaseUrl,
     REDIS_URL: redis.url,
     PAWL_SECRETS__KEY: KEY,
     SANDSTORM_URL: agents.server.url,
@@ -34,7 +37,7 @@ async function startSome(roles: readonly string[], more: Readonly<Record<string,
     ...more,
   };
   const servers = await Promise.all(roles.map((role) => startServer(["--role", role], { cwd, env })));
-  return { redis, urls: servers.map(({ url }) => url) as [string, string], agents };
+  return { redis, urls: servers.map(({ url }) => url) as [string, string], agents, databaseUrl, servers };
 }
 
 async function ask(url: string, path: string, body?: object): Promise<Response> {
@@ -68,6 +71,26 @@ test("a process that does not drive a run shows what it says meanwhile, and each
     expect(new Set(said).size).toBe(said.length);
     expect(told?.at(-1)?.event).toBe("end");
   }
+});
+
+test("a process takes runs as soon as it can write, though it never hears that another one can again", async () => {
+  const { redis, urls, databaseUrl, servers } = await startSome(["api", "worker"]);
+  const [api, worker] = urls;
+  const id = await start(api);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  onTestFinished(() => client.end());
+  await client.connect();
+  await refuseRows(client, true);
+  await servers[1]?.said("storage: JOURNAL_FULL");
+  await redis.kill();
+  const ready = async () => (await ask(worker, "/ready")).status;
+  expect(await ready()).toBe(503);
+  await refuseRows(client, false);
+  await expect.poll(ready).toBe(200);
+  await servers[1]?.said("storage: what is written is kept again");
+  const next = await start(api);
+  const statusOf = async (run: string) => (await dataOf<{ status: string }>(ask(api, `/runs/${run}`))).status;
+  for (const run of [id, next]) await expect.poll(() => statusOf(run), { timeout: 10_000 }).toBe("completed");
 });
 
 test("a Redis server that is flushed, hangs or dies delays nothing for long, loses nothing, and is told of", async () => {

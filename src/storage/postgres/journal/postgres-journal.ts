@@ -13,7 +13,7 @@ import {
 import * as sql from "../../sql/journal-statements.ts";
 import { rangeOf, SEQ_RANGE } from "../../sql/run-row.ts";
 import type { Sql, SqlDatabase } from "../../sql/sql-database.ts";
-import { isInTheWay } from "../postgres-failure.ts";
+import { isInTheWay, toDatabaseFailure } from "../postgres-failure.ts";
 import { toPostgresArray } from "../postgres-text.ts";
 import { takeSteps } from "../take-steps.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
@@ -225,7 +225,8 @@ class PostgresWriter implements BatchOwner {
       await within.run("RELEASE SAVEPOINT entry");
       return { ok: true };
     } catch (error) {
-      if (isInTheWay(error) || isStorageFailure(error) || !(error instanceof Error)) throw error;
+      // What the server cannot do now says nothing about the entry.
+      if (isInTheWay(error) || toDatabaseFailure(error, "") !== undefined || !(error instanceof Error)) throw error;
       await within.run("ROLLBACK TO SAVEPOINT entry");
       return refused(error.message);
     }
