@@ -38,7 +38,7 @@ interface RandomEntry {
 const STATUSES: readonly RunStatus[] = ["queued", "running", "waiting", "awaiting_approval", "completed", "failed"];
 const RUNS = 5;
 /** Each sequence takes some hundred statements of a server. */
-const LONG_MS = 10 * 60_000;
+const LONG_MS = rounds(30_000);
 const time = fc.integer({ min: 0, max: 9 });
 
 /** As the host gives it: a double such as 2^53 is written like an integer, and read back as one. */
