@@ -23,7 +23,7 @@ import { benchWorkers } from "./workers/waiting-steps.ts";
 
 /**
  * `npm run bench [-- NAME ...] [-- --rounds=N]`: each figure beside its floor, measured in the same run. `--peers` installs other
- * engines and measures Pawl beside them instead.
+ * engines and measures Pawl beside them instead; `--curves` draws what grows with what into `docs/images`.
  */
 const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   sequence: benchSequence,
@@ -51,7 +51,8 @@ const args = process.argv.slice(2);
 const rounds = Number(args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 7);
 const wanted = args.filter((arg) => !arg.startsWith("--"));
 
-if (args.includes("--peers")) benchPeers();
+if (args.includes("--peers")) benchPeers("main.ts", "claims/main.ts");
+if (args.includes("--curves")) benchPeers("curves.ts");
 
 console.log(
   `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, medians of ${rounds} interleaved rounds\n`,
@@ -69,15 +70,14 @@ function toRow({ name, floorName, floorMs, oursMs, ratio, target, note = "" }: C
 }
 
 /** They have packages of their own, none of whose scripts is run. */
-function benchPeers(): never {
+function benchPeers(...programs: readonly string[]): never {
   const folder = fileURLToPath(new URL("./peers/", import.meta.url));
   const run = (command: string, ...given: string[]) => {
     const { status } = spawnSync(command, given, { stdio: "inherit" });
     if (status !== 0) process.exit(1);
   };
   run("npm", "ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund");
-  const rest = args.filter((arg) => arg !== "--peers");
-  run(process.execPath, `${folder}main.ts`, ...rest);
-  run(process.execPath, `${folder}claims/main.ts`, ...rest);
+  const rest = args.filter((arg) => arg !== "--peers" && arg !== "--curves");
+  for (const program of programs) run(process.execPath, `${folder}${program}`, ...rest);
   process.exit(0);
 }

@@ -28,15 +28,14 @@ async function perform(asked: Asked): Promise<Answer> {
     process.exit(0);
   }
   const startedAt = performance.now();
-  const isDone = await play(peer, asked.scenario);
+  const isDone = "steps" in asked ? await runOne(peer, asked.steps) : await play(peer, asked.scenario);
   return { ms: isDone ? performance.now() - startedAt : undefined };
 }
 
 async function play(engine: Peer, scenario: Scenario): Promise<boolean> {
   switch (scenario) {
     case "SEQ-500":
-      await engine.sequence(500);
-      return true;
+      return runOne(engine, 500);
     case "FAN-500":
       await engine.fanOut?.(500);
       return engine.fanOut !== undefined;
@@ -44,6 +43,11 @@ async function play(engine: Peer, scenario: Scenario): Promise<boolean> {
       await runMany(engine);
       return true;
   }
+}
+
+async function runOne(engine: Peer, steps: number): Promise<true> {
+  await engine.sequence(steps);
+  return true;
 }
 
 async function runMany(engine: Peer): Promise<void> {

@@ -27,7 +27,7 @@ export function openLangGraph(checkpointer: BaseCheckpointSaver): Pick<Peer, "se
   const options = () => ({
     configurable: { thread_id: randomUUID() },
     durability: "sync" as const,
-    recursionLimit: 2_000,
+    recursionLimit: 200_000,
   });
   return {
     async sequence(steps) {

@@ -1,9 +1,9 @@
 /** One engine in a process of its own. All steps do nothing. */
 export interface Peer {
   /** One run of so many steps, one after the other. Several may go on at once. */
-  sequence(steps: number): Promise<void>;
+  sequence(steps: number): Promise<unknown>;
   /** One run of so many steps at once, and of what waits for all of them. Absent: it cannot be said with this engine. */
-  fanOut?(steps: number): Promise<void>;
+  fanOut?(steps: number): Promise<unknown>;
   /** What the store says of when a commit is durable. */
   settings(): Promise<string>;
   close(): Promise<void>;
@@ -22,6 +22,10 @@ export type OpenPeer = (places: Places) => Promise<Peer>;
 export const SCENARIOS = ["SEQ-500", "1,000 runs x 4 steps", "FAN-500"] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
-export type Asked = { readonly scenario: Scenario } | { readonly settings: true } | { readonly close: true };
+export type Asked =
+  | { readonly scenario: Scenario }
+  | { readonly steps: number }
+  | { readonly settings: true }
+  | { readonly close: true };
 /** `undefined`: it cannot be said with this engine. */
 export type Answer = { readonly ms: number | undefined } | { readonly settings: string } | { readonly ready: true };

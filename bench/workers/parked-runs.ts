@@ -8,6 +8,8 @@ import { type BenchDatabase, openBenchServer, submit } from "./database.ts";
 
 const RUNS = 1_000_000;
 const CLAIMING_MS = 30_000;
+/** In which a worker that is ready looks for what is due. */
+const SETTLING_MS = 5_000;
 /** So many become due, and so many are answered, one after the other. */
 const WAKE_UPS = 10;
 const JSON_BODY = { "content-type": "application/json" };
@@ -57,6 +59,28 @@ export async function benchParkedRuns(rounds: number): Promise<Comparison[]> {
   }
 }
 
+/** Resident memory of a worker that is ready, in MB, beside so many parked runs. */
+export async function measureMemory(counts: readonly number[]): Promise<readonly number[]> {
+  const { openDatabase, close } = await openBenchServer();
+  try {
+    const few = await openDatabase("few", FILES);
+    await park(few);
+    await few.client.end();
+    const resident: number[] = [];
+    for (const count of counts) {
+      const { client, start } = await openDatabase(`beside_${count}`, FILES, "few");
+      await fill(client, count);
+      const worker = await start("worker");
+      await setTimeout(SETTLING_MS);
+      resident.push(worker.residentMb());
+      await worker.stop();
+    }
+    return resident;
+  } finally {
+    await close();
+  }
+}
+
 function toRow(what: string, tookMs: readonly number[]): Comparison {
   const none = { floorName: "", floorMs: Number.NaN, ratio: Number.NaN };
   return { name: `one of them ${what} and ends`, ...none, oursMs: median(tookMs), note: percentiles(tookMs) };
@@ -89,11 +113,11 @@ async function countParked(client: pg.Client): Promise<number> {
 }
 
 /** Copies of the two runs that are there, which wait alike. Timers end one after the other, none soon. */
-async function fill(client: pg.Client): Promise<void> {
+async function fill(client: pg.Client, runs = RUNS): Promise<void> {
   const { rows } = await client.query("SELECT no FROM runs ORDER BY no");
   const columns = `workflow_name, dialect, graph, definition, status, parked, cost_micro, uncertain_micro, open_approvals,
     created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, epoch, owner, lost_at`;
-  const half = RUNS / 2;
+  const half = runs / 2;
   for (const [index, { no }] of rows.entries()) {
     const numbers = `(SELECT n * 2 + ${index} + 1000 AS no FROM generate_series(1::bigint, ${half}) AS n) AS copy`;
     await client.query(`INSERT INTO runs (no, id, wake_at, ${columns})
@@ -103,7 +127,7 @@ async function fill(client: pg.Client): Promise<void> {
       SELECT copy.no * ${SEQ_RANGE} + events.id % ${SEQ_RANGE}, type, path, attempt, at + copy.no * 1000, cost_micro, body, value
       FROM events, ${numbers} WHERE events.id / ${SEQ_RANGE} = ${no}`);
   }
-  await client.query(`SELECT setval('run_numbers', ${RUNS + 2_000})`);
+  await client.query(`SELECT setval('run_numbers', ${runs + 2_000})`);
   await client.query("VACUUM ANALYZE");
 }
 

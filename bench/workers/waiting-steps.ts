@@ -27,7 +27,7 @@ export async function benchWorkers(rounds: number): Promise<Comparison[]> {
         const database = await openDatabase(`w${workers}_${round}`, FILES);
         shares.push(await measure(database, workers));
       }
-      const ideal = workers * CONCURRENCY * (1_000 / STEP_MS);
+      const ideal = idealOf(workers);
       const share = median(shares);
       results.push({
         name: `${workers} workers, ${CONCURRENCY} runs each, of steps that wait ${STEP_MS} ms`,
@@ -40,6 +40,23 @@ export async function benchWorkers(rounds: number): Promise<Comparison[]> {
     await close();
   }
   return results;
+}
+
+/** Steps a second of so many workers that could do `ideal`. */
+export async function measureThroughput(
+  workers: number,
+): Promise<{ readonly perSecond: number; readonly ideal: number }> {
+  const { openDatabase, close } = await openBenchServer();
+  try {
+    const ideal = idealOf(workers);
+    return { ideal, perSecond: ideal * (await measure(await openDatabase("one", FILES), workers)) };
+  } finally {
+    await close();
+  }
+}
+
+function idealOf(workers: number): number {
+  return workers * CONCURRENCY * (1_000 / STEP_MS);
 }
 
 /** How much of the ideal the workers reach while there is always more to do. */

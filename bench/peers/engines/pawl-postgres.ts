@@ -8,9 +8,7 @@ import type { OpenPeer } from "../peer.ts";
 import { showPostgres } from "../show-postgres.ts";
 
 export const open: OpenPeer = async ({ postgresUrl }) => {
-  const database = new PostgresDatabase({ address: readDatabaseUrl(postgresUrl), connections: 10 });
-  const failed = (error: unknown) => console.error(error);
-  const journal = await openPostgresJournal({ database, lease: { leaseMs: 60_000, lost: () => undefined, failed } });
+  const { journal, close } = await openPostgresPeer(postgresUrl);
   const host = openNoOpHost(journal);
   return {
     sequence: (steps) => runOn(host, sequence(steps)),
@@ -18,14 +16,29 @@ export const open: OpenPeer = async ({ postgresUrl }) => {
     settings: () => showPostgres(postgresUrl),
     async close() {
       await host.park(AbortSignal.abort());
-      await journal.close();
-      await database.close();
+      await close();
     },
   };
 };
 
-export async function runOn(host: LocalHost, graph: Graph): Promise<void> {
+/** As a worker opens its journal. */
+export async function openPostgresPeer(url: string) {
+  const database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: 10 });
+  const failed = (error: unknown) => console.error(error);
+  const journal = await openPostgresJournal({ database, lease: { leaseMs: 60_000, lost: () => undefined, failed } });
+  return {
+    journal,
+    async close() {
+      await journal.close();
+      await database.close();
+    },
+  };
+}
+
+/** Returns the run's id. */
+export async function runOn(host: LocalHost, graph: Graph): Promise<string> {
   const { id } = await host.startRun({ definition: { text: "", graph }, input: graph.input.defaults });
   const { status } = await host.settled(id);
   if (status !== "completed") throw new Error(`The run has ended as ${status}.`);
+  return id;
 }
