@@ -33,6 +33,7 @@ import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
 import type { PromptRenderer } from "../ports/prompt-renderer.ts";
 import type { RequestRates } from "../ports/request-rates.ts";
+import type { RestateCare } from "../ports/restate-care.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { Budgets } from "../ports/service/budgets.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
@@ -284,6 +285,25 @@ class App implements OpenApplication {
     return { trouble: trouble === undefined ? undefined : this.mask(trouble) };
   }
 
+  restate(): RestateCare | undefined {
+    const { restate } = this.config.settings;
+    if (restate.url === undefined) return undefined;
+    const care = async () => {
+      const { createRestateCare } = await import("./restate/restate-care.ts");
+      return createRestateCare(restate, async () => {
+        const connection = await this.#connection();
+        return connection?.role === "owner" ? connection.ownership.endpointUrl : undefined;
+      });
+    };
+    return {
+      address: restate.url,
+      register: async (url) => (await care()).register(url),
+      isRegistered: async () => (await care()).isRegistered(),
+      listTroubled: async (runId) => (await care()).listTroubled(runId),
+      resumePaused: async () => (await care()).resumePaused(),
+    };
+  }
+
   async requestRates(): Promise<RequestRates | undefined> {
     return (await this.#database())?.requestRates();
   }
@@ -387,8 +407,10 @@ class App implements OpenApplication {
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
     const where = await whereToListen(this, options);
-    const { server, database } = this.config.settings;
+    const { server, database, restate } = this.config.settings;
     if (server.role !== "all" && database.url === undefined) throw withoutOthers(server.role);
+    if (restate.url !== undefined && restate.endpoint_port === undefined && database.url === undefined)
+      throw withoutEndpoint();
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
@@ -518,9 +540,16 @@ class App implements OpenApplication {
 
   /** A command drives what it was asked for, and a server what its role says. */
   #drives(): Drives {
-    const { server, worker } = this.config.settings;
+    const { server, worker, restate } = this.config.settings;
+    if (restate.url !== undefined) return { runs: this.#isEndpoint ? "own" : "none", concurrency: worker.concurrency };
     const isDriver = server.role === "all" || server.role === "worker";
     return { runs: !this.#isServer ? "own" : isDriver ? "all" : "none", concurrency: worker.concurrency };
+  }
+
+  /** Restate calls this process. Only a server can be called. */
+  get #isEndpoint(): boolean {
+    const { url, endpoint_port: port } = this.config.settings.restate;
+    return this.#isServer && url !== undefined && port !== undefined;
   }
 
   async #connectToBackground(): Promise<Connection> {
@@ -582,6 +611,7 @@ class App implements OpenApplication {
         return openOwnerService({ app: this, observers: this.#observers, onDefect });
       },
       openTerminals: () => this.#terminals.running,
+      isEndpoint: this.#isEndpoint,
       tell: (line) => this.#options.tell(line),
     });
     await this.#parts.own(ownership.journal);
@@ -596,6 +626,14 @@ function withoutOthers(role: string): PawlError {
   return new PawlError("CONFIG_INVALID", {
     message: `The role \`${role}\` leaves work to other processes, and there are none without a database.`,
     remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
+  });
+}
+
+function withoutEndpoint(): PawlError {
+  return new PawlError("CONFIG_INVALID", {
+    message: "RESTATE_URL is set, and Restate can call no process: other processes cannot reach a data directory.",
+    remedy:
+      "Set DATABASE_URL and start `pawl worker --restate`, or have this process called too: RESTATE_ENDPOINT_PORT=9080.",
   });
 }
 

@@ -130,6 +130,46 @@ export const SETTINGS = {
       says: "How many runs a process drives before it leaves those of others to other processes.",
     },
   },
+  restate: {
+    url: {
+      is: "url",
+      env: ["RESTATE_URL"],
+      says: "The ingress of a Restate server that drives the runs, such as `http://localhost:8080`. Default: processes of Pawl drive them.",
+    },
+    admin_url: {
+      is: "url",
+      env: ["RESTATE_ADMIN_URL"],
+      says: "The admin interface of that server. Default: port 9070 of the same host.",
+    },
+    token: { is: "secret", env: ["RESTATE_AUTH_TOKEN"], says: "Sent to both as a bearer token." },
+    service: {
+      is: "text",
+      minLength: 1,
+      default: "pawl",
+      says: "The name of the workflow in Restate. Applications that share a Restate server need one each.",
+    },
+    endpoint_port: {
+      is: "port",
+      env: ["RESTATE_ENDPOINT_PORT"],
+      says: "The port at which this process takes Restate's calls and drives runs. 0 picks a free one. Default: it takes none.",
+    },
+    endpoint_host: { is: "text", default: "127.0.0.1", says: "The address at which it takes them." },
+    endpoint_url: {
+      is: "url",
+      says: "Where Restate reaches the endpoints: the address of one, or of what stands before several. Default: the address it listens at.",
+    },
+    identity_keys: {
+      is: "texts",
+      default: [],
+      says: "Public keys of Restate servers (`publickeyv1_...`). Calls of others are refused. Default: calls of everybody who reaches the port are taken.",
+    },
+    max_entries: {
+      is: "count",
+      range: [2, 100_000],
+      default: 1_000,
+      says: "How many commits of a run one invocation records, before another one goes on with the run.",
+    },
+  },
   redis: {
     url: {
       is: "secret",

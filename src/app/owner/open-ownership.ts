@@ -8,6 +8,7 @@ import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { doAll } from "../do-all.ts";
 import { Regexes } from "../regexes.ts";
+import type { OpenedRestate } from "../restate/open-restate.ts";
 import type { Seat, StorageWatch } from "../seat/seat.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
 
@@ -29,6 +30,8 @@ export interface OwnershipParts {
   > & { readonly secrets: RunSecrets };
   /** Opens the server that other processes reach. */
   readonly openService: OwnerServerOptions["open"];
+  /** Restate calls this process, which drives runs then. False: it may only start and ask. */
+  readonly isEndpoint: boolean;
   /** A line for a person. */
   tell(line: string): void;
   /** Terminal sessions of this process whose program runs. */
@@ -45,7 +48,7 @@ export async function openOwnership(
   const { journal, clock, loss } = seat;
   if (loss !== undefined) parts.tell(loss);
   const regexes = new Regexes();
-  const local = new LocalHost({
+  const options: LocalHostOptions = {
     ...parts.host,
     journal,
     clock,
@@ -57,15 +60,33 @@ export async function openOwnership(
     findAll: (text, pattern) => regexes.findAll(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
-  });
+  };
+  const restate = await openRestateIfChosen(options, parts);
+  const local = restate?.local ?? new LocalHost(options);
   seat.whenLost(() => local.lose());
   const { resumed } = await local.recover();
-  const host = await shareHost(local, seat, parts);
+  const shared = await shareHost(local, { ...seat, ...(restate === undefined ? {} : { inbox: restate.inbox }) }, parts);
+  const driven = restate?.complete(shared);
+  void driven?.startUnfinished().catch(parts.host.onDefect);
   const stopLooking = lookForRuns(local, seat, parts);
   const { onDefect } = parts.host;
   const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
   const openTerminals = () => parts.openTerminals();
-  return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking }), resumed };
+  const host = driven ?? shared;
+  const close = async () => driven?.close();
+  const endpointUrl = driven?.endpointUrl;
+  return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking, close, endpointUrl }), resumed };
+}
+
+/** A command that works on a data directory drives its runs itself: Restate cannot call it. */
+async function openRestateIfChosen(
+  options: LocalHostOptions,
+  { seat, config, isEndpoint, tell }: OwnershipParts,
+): Promise<OpenedRestate | undefined> {
+  const { restate: settings } = config.settings;
+  if (settings.url === undefined || (!isEndpoint && seat.inbox === undefined)) return undefined;
+  const { openRestate } = await import("../restate/open-restate.ts");
+  return openRestate({ settings, seat, options, isEndpoint, tell });
 }
 
 /** Where there are other processes, each takes requests to the runs of all. */
@@ -91,6 +112,9 @@ interface Owned {
   readonly server: OwnerServer;
   openTerminals(): number;
   stopLooking(): void;
+  /** Before the journal is closed. */
+  close(): Promise<void>;
+  readonly endpointUrl: string | undefined;
 }
 
 const LOOK_AGAIN_MS = 50;
@@ -113,6 +137,11 @@ export class Ownership {
 
   get journal(): Journal {
     return this.#owned.seat.journal;
+  }
+
+  /** Where Restate calls this process. Undefined: it does not. */
+  get endpointUrl(): string | undefined {
+    return this.#owned.endpointUrl;
   }
 
   get storage(): StorageWatch {
@@ -169,12 +198,13 @@ export class Ownership {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#isParked = true;
-    const { seat, server, stopLooking } = this.#owned;
+    const { seat, server, stopLooking, close } = this.#owned;
     stopLooking();
     seat.clock.stop();
     seat.storage.stop();
     await doAll(
       () => server.close(),
+      () => close(),
       () => seat.journal.close(),
       () => seat.release(),
     );

@@ -9,6 +9,8 @@ import type { RunRelay } from "../../ports/run-relay.ts";
 /** What a process that drives runs writes in: the data directory that it owns, or a database that it shares. */
 export interface Seat {
   readonly journal: Journal;
+  /** Creates runs that belong to no process. Undefined: there are no others. */
+  readonly starts: Journal | undefined;
   readonly clock: Clock & { readonly offsetMs: number; stop(): void };
   /** Which runs this process drives. Undefined: all. */
   readonly drives: Drives | undefined;

@@ -108,6 +108,7 @@ export class SharedDatabase {
       redis === undefined ? undefined : (await import("../../relay/redis-relay.ts")).createRedisRelay(redis);
     return {
       journal: watch.journal,
+      starts: await this.journal(),
       clock: new DatabaseClock(() => time.offsetMs),
       storage: watch,
       loss: undefined,

@@ -25,6 +25,7 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
   const guarded = new GuardedJournal(path, holdRuns(thread?.journal(inner) ?? inner));
   return {
     journal: guarded.journal,
+    starts: undefined,
     clock: new SystemClock(),
     drives: undefined,
     storage: new FileWatch(dataDir, guarded),

@@ -597,6 +597,16 @@ export const ERRORS = {
     1,
   ),
   PACKAGE_MISSING: row("An optional package is not installed.", "Install it.", 1),
+  RESTATE_UNREACHABLE: row(
+    "Restate does not answer.",
+    "Start it, or correct RESTATE_URL and RESTATE_ADMIN_URL. Runs wait for it.",
+    1,
+  ),
+  RESTATE_REFUSED: row(
+    "Restate has refused a request.",
+    "Read its answer. `pawl restate register` tells it where the endpoint is; `pawl doctor` shows what it knows.",
+    1,
+  ),
   STORAGE_MISSING: row("There is no such stored file.", "List what there is with `pawl storage ls`.", 5),
   CSV_BROKEN: row(
     "Rows cannot be added to a CSV file.",

@@ -3,7 +3,7 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Append, AppendResult, Journal } from "../../ports/journal.ts";
-import type { Committer, SessionLog } from "../session/session-log.ts";
+import type { Committer, HostLog } from "../session/session-log.ts";
 
 export interface CommitQueueOptions {
   readonly journal: Journal;
@@ -37,7 +37,7 @@ const MIN_DIVIDED = 16;
  * shares one commit, or two where the journal writes elsewhere, so that the runs of one go on here while the other is being
  * written. A run is in one commit at a time, and its events keep their order.
  */
-export class CommitQueue implements SessionLog {
+export class CommitQueue implements HostLog {
   readonly #options: CommitQueueOptions;
   readonly #commitsAtOnce: number;
   #dirty = new Set<Committer>();

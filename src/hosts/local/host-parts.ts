@@ -5,13 +5,14 @@ import { LazyBudgets } from "../session/budgets/lazy-budgets.ts";
 import { LimitWarnings } from "../session/budgets/limit-warnings.ts";
 import { GraphCache } from "../session/graph-cache.ts";
 import { InputSecrets } from "../session/secrets/input-secrets.ts";
+import type { HostLog } from "../session/session-log.ts";
 import { ParsedJsonCache } from "../session/values/parsed-json-cache.ts";
 import type { TextTools } from "../session/values/project-output.ts";
 import type { ValueSources } from "../session/values/run-values.ts";
 import { StorageRetries } from "../session/values/storage-retries.ts";
 import type { ValueWriter } from "../session/values/stored-value.ts";
 import { ValueCache } from "../session/values/value-cache.ts";
-import { CommitQueue } from "./commit-queue.ts";
+import { CommitQueue, type CommitQueueOptions } from "./commit-queue.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
 
 /** How long a failing storage is left alone. */
@@ -25,7 +26,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Shared by all runs of a host. */
 export interface HostParts {
-  readonly queue: CommitQueue;
+  readonly queue: HostLog;
   readonly retries: StorageRetries;
   /** Waits while the storage fails, as the blobs of `sources` and `writer` do. */
   readonly files: FileStorage;
@@ -60,16 +61,17 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     failed: broken,
     workers: options.workers,
   });
+  const commits: CommitQueueOptions = {
+    journal,
+    clock,
+    maxRowsPerCommit: options.maxRowsPerCommit ?? 500,
+    firstRetryMs: FIRST_RETRY_MS,
+    retryMs: LAST_COMMIT_RETRY_MS,
+    stalled,
+    broken,
+  };
   return {
-    queue: new CommitQueue({
-      journal,
-      clock,
-      maxRowsPerCommit: options.maxRowsPerCommit ?? 500,
-      firstRetryMs: FIRST_RETRY_MS,
-      retryMs: LAST_COMMIT_RETRY_MS,
-      stalled,
-      broken,
-    }),
+    queue: options.openLog?.(commits) ?? new CommitQueue(commits),
     retries,
     files,
     tools,

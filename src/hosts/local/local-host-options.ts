@@ -7,8 +7,10 @@ import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { WantedObserver } from "../session/live-run.ts";
+import type { HostLog } from "../session/session-log.ts";
 import type { ResolveCall } from "../session/steps/step-parts.ts";
 import type { PieceMask } from "../session/tasks/live-text.ts";
+import type { CommitQueueOptions } from "./commit-queue.ts";
 
 /** Which runs a process drives, of those that several processes share. */
 export interface Drives {
@@ -28,6 +30,8 @@ export interface LocalHostOptions {
   readonly previousSeenAt?: number | undefined;
   /** Absent: it drives every run that is due. */
   readonly drives?: Drives | undefined;
+  /** Absent: one commit at a time, which all runs that are ready share. */
+  openLog?(options: CommitQueueOptions): HostLog;
   readonly findExecutor: FindExecutor;
   readonly resolveCall: ResolveCall;
   /** Masks the secrets in everything that is stored or shown. */

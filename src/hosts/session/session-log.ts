@@ -6,6 +6,16 @@ export interface SessionLog {
   mark(run: Committer): void;
 }
 
+/** The log of a host. */
+export interface HostLog extends SessionLog {
+  /** Resolves when nothing is left to commit. */
+  drained(): Promise<void>;
+  /** The process ends: tries once more at once, and from then on a commit that fails is refused. */
+  giveUpRetries(): void;
+  /** Takes no more runs, and drops those that were marked and not committed. */
+  close(): void;
+}
+
 export interface Committer {
   /** Something that it has given to `collect` is neither committed nor failed. */
   readonly isCommitting: boolean;

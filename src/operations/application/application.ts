@@ -14,6 +14,7 @@ import type { Journal } from "../../ports/journal.ts";
 import type { ModelPrices } from "../../ports/model-prices.ts";
 import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import type { RequestRates } from "../../ports/request-rates.ts";
+import type { RestateCare } from "../../ports/restate-care.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
@@ -98,6 +99,8 @@ export interface Application {
   checkBucket?(): Promise<{ readonly place: string; readonly trouble: PawlError | undefined } | undefined>;
   /** How the Redis server is between the processes of a database. Undefined: there is none. Absent: nobody looks. */
   checkRedis?(): Promise<{ readonly trouble: string | undefined } | undefined>;
+  /** Looks after the Restate server that drives runs. Undefined: processes of Pawl do. Absent: nobody looks. */
+  restate?(): RestateCare | undefined;
   /** Counts requests over all processes. Undefined: each counts for itself. */
   requestRates?(): Promise<RequestRates | undefined>;
   /** Looks after the database of runs and records. Undefined: they are in the data folder. Absent: nobody looks. */

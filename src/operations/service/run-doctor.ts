@@ -8,6 +8,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { describeGrant } from "../../core/trust/describe-grant.ts";
 import { covers, SENT } from "../../core/trust/grant.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
+import type { TroubledInvocation } from "../../ports/restate-care.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application } from "../application/application.ts";
 import { checkDatabaseState } from "../database/describe-database.ts";
@@ -44,6 +45,7 @@ export async function runDoctor(app: Application, { connectMs }: DoctorOptions):
     attempt("journal", () => checkJournal(app)),
     attemptAll("storage", () => checkBucket(app)),
     attemptAll("redis", () => checkRedis(app)),
+    attemptAll("restate", () => checkRestate(app)),
     [checkConfiguration(app)],
     attempt("sandbox", () => checkSandbox(app)),
     attempt("port", () => checkPort(app)),
@@ -230,6 +232,26 @@ async function checkRedis(app: Application): Promise<readonly Check[]> {
   const remedy =
     "Check REDIS_URL and the server. Runs go on meanwhile; processes hear of one another up to a second later.";
   return [{ name: "redis", state: "failed", message, remedy }];
+}
+
+async function checkRestate(app: Application): Promise<readonly Check[]> {
+  const restate = app.restate?.();
+  if (restate === undefined) return [];
+  const found = (check: Omit<Check, "name">): Check => ({ name: "restate", ...check });
+  if (!(await restate.isRegistered())) {
+    const remedy = "Start an endpoint with `pawl worker --restate`, then `pawl restate register`.";
+    return [found({ state: "failed", message: `${restate.address} knows no endpoint, so that runs wait`, remedy })];
+  }
+  const drives = found({ state: "ok", message: `${restate.address} drives the runs` });
+  return [drives, ...(await restate.listTroubled()).map((invocation) => found(describeTroubled(invocation)))];
+}
+
+function describeTroubled(invocation: TroubledInvocation): Omit<Check, "name"> {
+  const { runId, status, retries, failure = "nobody has said why" } = invocation;
+  if (status === "backing-off")
+    return { state: "warning", message: `the run ${runId} has been tried ${retries} times: ${failure}` };
+  const remedy = "Mend what it says, then `pawl restate resume`.";
+  return { state: "failed", message: `the run ${runId} is paused: ${failure}`, remedy };
 }
 
 function onThisMachine(dataDir: string): Check {

@@ -1,0 +1,42 @@
+import type { Journal, RunNo } from "../../ports/journal.ts";
+import type { InvocationClaims } from "./run-driver.ts";
+
+interface Told {
+  /** A run is about to be created here. */
+  created(no: RunNo): void;
+  /** Runs have left memory. */
+  unloaded(no: RunNo): void;
+}
+
+/**
+ * The same journal for a host whose runs Restate drives: a run is claimed only while its invocation is here, and Restate's clock
+ * alone says when a run goes on.
+ */
+export function createInvocationJournal(journal: Journal, claims: InvocationClaims, told: Told): Journal {
+  return {
+    ...journal,
+
+    async reserveRun() {
+      const no = await journal.reserveRun();
+      told.created(no);
+      return no;
+    },
+
+    async claim(run) {
+      return claims.allows(run) ? journal.claim(run) : undefined;
+    },
+
+    async claimDue() {
+      return [];
+    },
+
+    async nextWakeAt() {
+      return undefined;
+    },
+
+    async release(runs) {
+      await journal.release(runs);
+      for (const run of runs) told.unloaded(run);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { setTimeout } from "node:timers/promises";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { TroubledInvocation } from "../../ports/restate-care.ts";
+
+export interface RestateApiOptions {
+  /** Where invocations are asked for. */
+  readonly ingressUrl: string;
+  /** Where endpoints are registered, and invocations looked at. */
+  readonly adminUrl: string;
+  /** The name of the service. Applications that share a server have one each. */
+  readonly service: string;
+  /** Sent as a bearer token, where the server wants one. */
+  readonly token?: string | undefined;
+  /** Something that was asked could not be said, and is tried again. */
+  failed(error: PawlError): void;
+}
+
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 1_000;
+const TIMEOUT_MS = 10_000;
+const CLOSE_GRACE_MS = 2_000;
+/** Calls of this process at once. */
+const MAX_AT_ONCE = 64;
+
+/** Restate's HTTP interfaces. What must arrive is said until it has. */
+export class RestateApi {
+  readonly #options: RestateApiOptions;
+  readonly #closing = new AbortController();
+  readonly #saying = new Set<Promise<void>>();
+  readonly #waiting: (() => void)[] = [];
+  #underWay = 0;
+
+  constructor(options: RestateApiOptions) {
+    this.#options = options;
+  }
+
+  /** Has Restate drive a run, once: a run that it knows stays as it is. */
+  start(runId: string): void {
+    this.#say(this.#handlerUrl(runId, "run/send"), {});
+  }
+
+  /** Has Restate go on with a run that waits. */
+  wake(runId: string): void {
+    this.#say(this.#handlerUrl(runId, "wake/send"), undefined);
+  }
+
+  /** Tells Restate where the endpoint is. Throws `RESTATE_REFUSED`, `RESTATE_UNREACHABLE`. */
+  async register(endpointUrl: string): Promise<void> {
+    await this.#call(`${this.#options.adminUrl}/deployments`, { uri: endpointUrl, force: true });
+  }
+
+  /** Resolves with false where the endpoint of this service is not registered. */
+  async isRegistered(): Promise<boolean> {
+    const found = await this.#query(`SELECT name FROM sys_service WHERE name = '${quoted(this.#options.service)}'`);
+    return found.length > 0;
+  }
+
+  /** Invocations that are paused or are tried again and again. `runId`: of that run. */
+  async listTroubled(runId?: string): Promise<readonly TroubledInvocation[]> {
+    const { service } = this.#options;
+    const ofRun = runId === undefined ? "" : ` AND target_service_key LIKE '${quoted(runId)}%'`;
+    const rows = await this.#query(
+      "SELECT id, target_service_key, status, retry_count, last_failure FROM sys_invocation" +
+        ` WHERE target_service_name = '${quoted(service)}' AND status IN ('paused', 'backing-off')${ofRun} LIMIT 100`,
+    );
+    return rows.map(toTroubled);
+  }
+
+  /** Has Restate try a paused invocation again. */
+  async resume(invocationId: string): Promise<void> {
+    const url = `${this.#options.adminUrl}/invocations/${encodeURIComponent(invocationId)}/resume`;
+    await this.#call(url, undefined, "PATCH");
+  }
+
+  /** What was said last still arrives, where the server answers. */
+  async close(): Promise<void> {
+    await Promise.race([Promise.all(this.#saying), setTimeout(CLOSE_GRACE_MS, undefined, { ref: false })]);
+    this.#closing.abort();
+  }
+
+  #handlerUrl(runId: string, handler: string): string {
+    const { ingressUrl, service } = this.#options;
+    return `${ingressUrl}/${encodeURIComponent(service)}/${encodeURIComponent(runId)}/${handler}`;
+  }
+
+  #say(url: string, body: unknown): void {
+    const saying: Promise<void> = this.#sayUntilHeard(url, body).finally(() => this.#saying.delete(saying));
+    this.#saying.add(saying);
+  }
+
+  async #sayUntilHeard(url: string, body: unknown): Promise<void> {
+    for (let pauseMs = FIRST_RETRY_MS; !this.#closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, LAST_RETRY_MS)) {
+      try {
+        await this.#inTurn(() => this.#call(url, body));
+        return;
+      } catch (error) {
+        if (!(error instanceof PawlError)) throw error;
+        if (!this.#closing.signal.aborted) this.#options.failed(error);
+      }
+      await setTimeout(pauseMs, undefined, { ref: false });
+    }
+  }
+
+  async #inTurn(call: () => Promise<unknown>): Promise<void> {
+    if (this.#underWay >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#underWay += 1;
+    try {
+      await call();
+    } finally {
+      this.#underWay -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #query(query: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const answer = (await this.#call(`${this.#options.adminUrl}/query`, { query })) as { readonly rows?: [] };
+    return answer.rows ?? [];
+  }
+
+  async #call(url: string, body: unknown, method = "POST"): Promise<unknown> {
+    const { token } = this.#options;
+    const headers = {
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    let answer: Response;
+    try {
+      answer = await fetch(url, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#closing.signal]),
+      });
+    } catch (cause) {
+      throw new PawlError("RESTATE_UNREACHABLE", { message: `Restate does not answer at ${url}.`, cause });
+    }
+    const text = await answer.text();
+    if (answer.ok) return text === "" ? undefined : JSON.parse(text);
+    throw new PawlError("RESTATE_REFUSED", {
+      message: `Restate has answered ${answer.status} at ${url}: ${text.slice(0, 500)}`,
+    });
+  }
+}
+
+function toTroubled(row: Readonly<Record<string, unknown>>): TroubledInvocation {
+  const failure = row["last_failure"];
+  return {
+    runId: String(row["target_service_key"]).replace(/~\d+$/, ""),
+    invocationId: String(row["id"]),
+    status: row["status"] === "paused" ? "paused" : "backing-off",
+    retries: Number(row["retry_count"] ?? 0),
+    // Its first line: the rest is the stack.
+    failure: typeof failure === "string" ? failure.split("\n", 1)[0] : undefined,
+  };
+}
+
+function quoted(text: string): string {
+  return text.replaceAll("'", "''");
+}

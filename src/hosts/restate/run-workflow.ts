@@ -1,0 +1,157 @@
+import {
+  CancelledError,
+  handlers,
+  PauseError,
+  RestatePromise,
+  serde,
+  type WorkflowContext,
+  type WorkflowSharedContext,
+  workflow,
+} from "@restatedev/restate-sdk";
+import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { RunDriver } from "./run-driver.ts";
+import type { RunEntry } from "./run-entry.ts";
+
+export interface RunWorkflowOptions {
+  readonly service: string;
+  /** An invocation records so many entries before another one goes on with the run: each is replayed after a crash. */
+  readonly maxEntries: number;
+}
+
+/** The first invocation of a run says nothing: its key is the run. */
+interface Part {
+  readonly run?: string;
+}
+
+type Outcome = "ended" | "goes on";
+
+interface State {
+  /** The key of the invocation that drives the run now. Absent: the first one. */
+  part: string;
+  /** How often it has waited, plus one. Absent: 1. */
+  wait: number;
+}
+
+/** A handler that only waits is let go of after this time. One that works finishes its entry. */
+const INACTIVITY_MS = 1_000;
+/** No entry waits longer for its steps. */
+const ABORT_MS = 365 * 24 * 3_600_000;
+const JOURNAL_RETENTION_MS = 3_600_000;
+/** A server or an endpoint that is back is at work again within a second. */
+const RETRY = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 1_000 } as const;
+/** About a day of an endpoint that cannot be reached. Then it is paused, and somebody has to resume it. */
+const MAX_ATTEMPTS = 86_400;
+
+/** No further try can succeed. */
+const HOPELESS: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "GRAPH_FORMAT_UNKNOWN"]);
+
+/** The workflow of which each run is one, keyed by its id. */
+export function createRunWorkflow(driver: RunDriver, { service, maxEntries }: RunWorkflowOptions) {
+  const run = async (ctx: WorkflowContext<State>, part: Part): Promise<Outcome> => {
+    const runId = part.run ?? ctx.key;
+    let outcome = await drive(ctx, { driver, runId, maxEntries });
+    if (part.run !== undefined) return outcome;
+    for (let number = 2; outcome === "goes on"; number += 1) {
+      const key = `${runId}~${number}`;
+      ctx.set("part", key);
+      outcome = await callPart(ctx, { service, key, runId });
+    }
+    return outcome;
+  };
+  const wake = async (ctx: WorkflowSharedContext<State>): Promise<void> => {
+    const part = await ctx.get("part");
+    if (part !== null) {
+      ctx.genericSend({ service, method: "wake", key: part, parameter: new Uint8Array() });
+      return;
+    }
+    const wait = (await ctx.get("wait")) ?? 1;
+    // It may have been woken already, by somebody else.
+    const promise = ctx.promise<boolean>(wakeName(wait));
+    if ((await promise.peek()) === undefined) await promise.resolve(true).catch(() => undefined);
+  };
+  return workflow({
+    name: service,
+    handlers: { run, wake: handlers.workflow.shared(wake) },
+    options: {
+      inactivityTimeout: INACTIVITY_MS,
+      abortTimeout: ABORT_MS,
+      journalRetention: JOURNAL_RETENTION_MS,
+      retryPolicy: { ...RETRY, maxAttempts: MAX_ATTEMPTS, onMaxAttempts: "pause" },
+    },
+  });
+}
+
+interface Driven {
+  readonly driver: RunDriver;
+  readonly runId: string;
+  readonly maxEntries: number;
+}
+
+/** Everything that it decides it reads in entries, so that a replay takes the same way. */
+async function drive(ctx: WorkflowContext<State>, { driver, runId, maxEntries }: Driven): Promise<Outcome> {
+  const attempt = { runId, ended: ctx.request().attemptCompletedSignal };
+  let last: RunEntry | undefined;
+  let isWoken = false;
+  let isCancelled = false;
+  for (let entries = 1, wait = 1; entries <= maxEntries; entries += 1) {
+    const known = { last, isWoken, isCancelled, isLast: entries === maxEntries };
+    try {
+      const entry = await ctx.run("commit", () => driver.next(attempt, known).catch(pauseIfHopeless));
+      await driver.confirm(attempt, entry);
+      if (entry.type === "ended" || (entry.type === "committed" && entry.isEnd)) return "ended";
+      last = entry;
+      isWoken = false;
+      if (entry.type !== "waits") continue;
+      isWoken = await isWokenFrom(ctx, wakeName(wait), entry.forMs);
+      wait += 1;
+      ctx.set("wait", wait);
+    } catch (error) {
+      if (!(error instanceof CancelledError)) throw error;
+      isCancelled = true;
+    }
+  }
+  return "goes on";
+}
+
+/** False: the time has come. */
+async function isWokenFrom(ctx: WorkflowContext<State>, name: string, forMs: number | undefined): Promise<boolean> {
+  const woken = ctx.promise<boolean>(name).get();
+  if (forMs === undefined) return woken;
+  return RestatePromise.race([woken, ctx.sleep(forMs).map((_, failure) => notFailed(failure))]);
+}
+
+function notFailed(failure: Error | undefined): false {
+  if (failure !== undefined) throw failure;
+  return false;
+}
+
+/** Another invocation goes on with the run. A cancel of this one is a cancel of that one, which then ends the run. */
+async function callPart(
+  ctx: WorkflowContext<State>,
+  { service, key, runId }: { readonly service: string; readonly key: string; readonly runId: string },
+): Promise<Outcome> {
+  const call = ctx.genericCall<Part, Outcome>({
+    service,
+    method: "run",
+    key,
+    parameter: { run: runId },
+    inputSerde: serde.json,
+    outputSerde: serde.json,
+  });
+  const { invocationId } = call;
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof CancelledError)) throw error;
+    return ctx.attach(await invocationId, serde.json);
+  }
+}
+
+function wakeName(wait: number): string {
+  return `wake-${wait}`;
+}
+
+function pauseIfHopeless(error: unknown): never {
+  if (isPawlError(error) && HOPELESS.has(error.code)) throw new PauseError(`${error.code} ${error.message}`);
+  throw error;
+}

@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { findFreePort } from "./free-port.ts";
+
+/** A Restate server of its own on loopback, with a folder that outlives a kill of the process. */
+export class RestateServer {
+  readonly ingressUrl: string;
+  readonly adminUrl: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), "pawl-restate-"));
+  readonly #environment: Record<string, string>;
+  #process: ChildProcess | undefined;
+
+  private constructor([ingress, admin, node]: readonly number[], settings: Readonly<Record<string, string>>) {
+    this.ingressUrl = `http://127.0.0.1:${ingress}`;
+    this.adminUrl = `http://127.0.0.1:${admin}`;
+    this.#environment = {
+      PATH: process.env["PATH"] ?? "",
+      HOME: this.#folder,
+      DO_NOT_TRACK: "1",
+      RESTATE_DISABLE_TELEMETRY: "true",
+      RESTATE_BASE_DIR: join(this.#folder, "data"),
+      RESTATE_NODE_NAME: "test",
+      RESTATE_DEFAULT_NUM_PARTITIONS: "4",
+      RESTATE_LISTEN_MODE: "tcp",
+      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
+      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+      RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
+      RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${node}`,
+      ...settings,
+    };
+  }
+
+  /** Resolves when it takes requests. `settings`: variables of its environment. */
+  static async open(settings: Readonly<Record<string, string>> = {}): Promise<RestateServer> {
+    const server = new RestateServer(await Promise.all([1, 2, 3].map(findFreePort)), settings);
+    await server.start();
+    return server;
+  }
+
+  async start(): Promise<void> {
+    this.#process = spawn(findProgram(), ["--no-logo"], {
+      stdio: "ignore",
+      cwd: this.#folder,
+      env: this.#environment,
+    });
+    const addresses = [`${this.adminUrl}/health`, `${this.ingressUrl}/restate/health`];
+    while (!(await Promise.all(addresses.map(answers))).every(Boolean)) {
+      if (this.#process.exitCode !== null) throw new Error("restate-server has ended.");
+      await setTimeout(20);
+    }
+  }
+
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  /** As a crash does. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** The rows of a query to its admin interface. */
+  async query(query: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const answer = await fetch(`${this.adminUrl}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    return ((await answer.json()) as { rows: Record<string, unknown>[] }).rows;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** `@restatedev/restate-server` has a package with the program for each kind of machine. */
+function findProgram(): string {
+  const require = createRequire(import.meta.url);
+  const found = createRequire(require.resolve("@restatedev/restate-server/package.json")).resolve(
+    `@restatedev/restate-server-${process.platform}-${process.arch}/package.json`,
+  );
+  return join(found, "..", "bin", "restate-server");
+}
