@@ -288,13 +288,7 @@ class App implements OpenApplication {
   restate(): RestateCare | undefined {
     const { restate } = this.config.settings;
     if (restate.url === undefined) return undefined;
-    const care = async () => {
-      const { createRestateCare } = await import("./restate/restate-care.ts");
-      return createRestateCare(restate, async () => {
-        const connection = await this.#connection();
-        return connection?.role === "owner" ? connection.ownership.endpointUrl : undefined;
-      });
-    };
+    const care = async () => (await import("./restate/restate-care.ts")).createRestateCare(restate);
     return {
       address: restate.url,
       register: async (url) => (await care()).register(url),
@@ -548,8 +542,9 @@ class App implements OpenApplication {
 
   /** Restate calls this process. Only a server can be called. */
   get #isEndpoint(): boolean {
-    const { url, endpoint_port: port } = this.config.settings.restate;
-    return this.#isServer && url !== undefined && port !== undefined;
+    const { server, restate } = this.config.settings;
+    const isAsked = restate.endpoint_port !== undefined || server.role === "worker";
+    return this.#isServer && restate.url !== undefined && isAsked;
   }
 
   async #connectToBackground(): Promise<Connection> {

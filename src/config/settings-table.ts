@@ -151,12 +151,17 @@ export const SETTINGS = {
     endpoint_port: {
       is: "port",
       env: ["RESTATE_ENDPOINT_PORT"],
-      says: "The port at which this process takes Restate's calls and drives runs. 0 picks a free one. Default: it takes none.",
+      says: "The port at which this process takes Restate's calls and drives runs. 0 picks a free one. Default: it takes none, and 9080 of `pawl worker --restate`.",
     },
     endpoint_host: { is: "text", default: "127.0.0.1", says: "The address at which it takes them." },
     endpoint_url: {
       is: "url",
       says: "Where Restate reaches the endpoints: the address of one, or of what stands before several. Default: the address it listens at.",
+    },
+    register: {
+      is: "flag",
+      default: false,
+      says: "Whether this process tells Restate of its endpoint when it starts. Otherwise `pawl restate register` does.",
     },
     identity_keys: {
       is: "texts",

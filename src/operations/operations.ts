@@ -35,6 +35,7 @@ const TOPICS = [
   { topic: "terminals", words: ["terminals"], load: () => import("./terminals/terminals.ts") },
   { topic: "terminals", words: [], load: () => import("./terminals/recordings.ts") },
   { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },
+  { topic: "system", words: ["restate"], load: () => import("./restate/restate.ts") },
   { topic: "system", words: ["db"], load: () => import("./database/database.ts") },
   { topic: "system", words: ["backup", "restore", "gc", "data"], load: () => import("./data/data.ts") },
 ] as const;

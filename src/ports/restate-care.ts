@@ -2,7 +2,7 @@
 export interface RestateCare {
   /** Without a password. */
   readonly address: string;
-  /** Tells it where to call. Absent: where this process is called, or where the settings say. Resolves with that. */
+  /** Tells it where to call. Absent: where the settings say. Resolves with that. */
   register(endpointUrl?: string): Promise<string>;
   /** Whether it has been told of an endpoint. Throws `RESTATE_UNREACHABLE`, `RESTATE_REFUSED`. */
   isRegistered(): Promise<boolean>;

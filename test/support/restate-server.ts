@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { findRestateProgram, restateEnvironment } from "../../src/surfaces/cli/restate/restate-program.ts";
 import { findFreePort } from "./free-port.ts";
 
 /** A Restate server of its own on loopback, with a folder that outlives a kill of the process. */
@@ -14,22 +14,14 @@ export class RestateServer {
   readonly #environment: Record<string, string>;
   #process: ChildProcess | undefined;
 
-  private constructor([ingress, admin, node]: readonly number[], settings: Readonly<Record<string, string>>) {
+  private constructor(
+    [ingress = 0, admin = 0, node = 0]: readonly number[],
+    settings: Readonly<Record<string, string>>,
+  ) {
     this.ingressUrl = `http://127.0.0.1:${ingress}`;
     this.adminUrl = `http://127.0.0.1:${admin}`;
     this.#environment = {
-      PATH: process.env["PATH"] ?? "",
-      HOME: this.#folder,
-      DO_NOT_TRACK: "1",
-      RESTATE_DISABLE_TELEMETRY: "true",
-      RESTATE_BASE_DIR: join(this.#folder, "data"),
-      RESTATE_NODE_NAME: "test",
-      RESTATE_DEFAULT_NUM_PARTITIONS: "4",
-      RESTATE_LISTEN_MODE: "tcp",
-      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
-      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
-      RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
-      RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${node}`,
+      ...restateEnvironment(this.#folder, { ingress, admin, node }),
       ...settings,
     };
   }
@@ -42,7 +34,7 @@ export class RestateServer {
   }
 
   async start(): Promise<void> {
-    this.#process = spawn(findProgram(), ["--no-logo"], {
+    this.#process = spawn(findRestateProgram(), ["--no-logo"], {
       stdio: "ignore",
       cwd: this.#folder,
       env: this.#environment,
@@ -88,13 +80,4 @@ async function answers(url: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
-}
-
-/** `@restatedev/restate-server` has a package with the program for each kind of machine. */
-function findProgram(): string {
-  const require = createRequire(import.meta.url);
-  const found = createRequire(require.resolve("@restatedev/restate-server/package.json")).resolve(
-    `@restatedev/restate-server-${process.platform}-${process.arch}/package.json`,
-  );
-  return join(found, "..", "bin", "restate-server");
 }

@@ -74,8 +74,7 @@ export async function openOwnership(
   const openTerminals = () => parts.openTerminals();
   const host = driven ?? shared;
   const close = async () => driven?.close();
-  const endpointUrl = driven?.endpointUrl;
-  return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking, close, endpointUrl }), resumed };
+  return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking, close }), resumed };
 }
 
 /** A command that works on a data directory drives its runs itself: Restate cannot call it. */
@@ -114,7 +113,6 @@ interface Owned {
   stopLooking(): void;
   /** Before the journal is closed. */
   close(): Promise<void>;
-  readonly endpointUrl: string | undefined;
 }
 
 const LOOK_AGAIN_MS = 50;
@@ -137,11 +135,6 @@ export class Ownership {
 
   get journal(): Journal {
     return this.#owned.seat.journal;
-  }
-
-  /** Where Restate calls this process. Undefined: it does not. */
-  get endpointUrl(): string | undefined {
-    return this.#owned.endpointUrl;
   }
 
   get storage(): StorageWatch {

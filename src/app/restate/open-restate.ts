@@ -51,7 +51,7 @@ function openStarter({ seat, options }: RestateParts, api: RestateApi): OpenedRe
 }
 
 /** Restate calls this process. */
-async function openDriver({ seat, options, settings }: RestateParts, api: RestateApi): Promise<OpenedRestate> {
+async function openDriver({ seat, options, settings, tell }: RestateParts, api: RestateApi): Promise<OpenedRestate> {
   const { journal: records, clock } = seat;
   const { onDefect } = options;
   const claims = new InvocationClaims(seat.inbox === undefined);
@@ -73,6 +73,9 @@ async function openDriver({ seat, options, settings }: RestateParts, api: Restat
     lookIntoInbox: () => lookIntoInbox(),
   });
   const endpoint = await listen(driver, settings);
+  const endpointUrl = settings.endpoint_url ?? endpoint.url;
+  if (settings.register) api.keepRegistering(endpointUrl);
+  tell(`Restate calls this process at ${endpointUrl}.`);
   const inbox = seat.inbox && wakeInvocations(seat.inbox, records, api);
   // What this process creates belongs to no process: Restate says which one drives it.
   const drives = { runs: "none", concurrency: 0 } as const;

@@ -2,19 +2,14 @@ import type { Settings } from "../../config/settings.ts";
 import type { RestateCare } from "../../ports/restate-care.ts";
 import { createRestateApi, endpointUrlOf } from "./restate-address.ts";
 
-/** `calledAt`: where this process is called. Undefined: others are. */
-export function createRestateCare(
-  settings: Settings["restate"],
-  calledAt: () => Promise<string | undefined>,
-): RestateCare {
+export function createRestateCare(settings: Settings["restate"]): RestateCare {
   const api = createRestateApi(settings, () => undefined);
   return {
     address: settings.url ?? "",
 
-    async register(endpointUrl) {
-      const url = endpointUrl ?? settings.endpoint_url ?? (await calledAt()) ?? endpointUrlOf(settings);
-      await api.register(url);
-      return url;
+    async register(endpointUrl = endpointUrlOf(settings)) {
+      await api.register(endpointUrl);
+      return endpointUrl;
     },
 
     isRegistered: () => api.isRegistered(),

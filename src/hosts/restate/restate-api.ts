@@ -44,6 +44,11 @@ export class RestateApi {
     this.#say(this.#handlerUrl(runId, "wake/send"), undefined);
   }
 
+  /** Tells Restate where the endpoint is, as soon as it answers. */
+  keepRegistering(endpointUrl: string): void {
+    this.#say(`${this.#options.adminUrl}/deployments`, { uri: endpointUrl, force: true });
+  }
+
   /** Tells Restate where the endpoint is. Throws `RESTATE_REFUSED`, `RESTATE_UNREACHABLE`. */
   async register(endpointUrl: string): Promise<void> {
     await this.#call(`${this.#options.adminUrl}/deployments`, { uri: endpointUrl, force: true });
@@ -58,7 +63,8 @@ export class RestateApi {
   /** Invocations that are paused or are tried again and again. `runId`: of that run. */
   async listTroubled(runId?: string): Promise<readonly TroubledInvocation[]> {
     const { service } = this.#options;
-    const ofRun = runId === undefined ? "" : ` AND target_service_key LIKE '${quoted(runId)}%'`;
+    const ofRun =
+      runId === undefined ? "" : ` AND regexp_replace(target_service_key, '~[0-9]+$', '') = '${quoted(runId)}'`;
     const rows = await this.#query(
       "SELECT id, target_service_key, status, retry_count, last_failure FROM sys_invocation" +
         ` WHERE target_service_name = '${quoted(service)}' AND status IN ('paused', 'backing-off')${ofRun} LIMIT 100`,

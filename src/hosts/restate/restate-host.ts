@@ -97,11 +97,6 @@ export class RestateHost implements RunHost {
     await this.#parts.api.close();
   }
 
-  /** Where Restate reaches this process. Undefined: it calls others. */
-  get endpointUrl(): string | undefined {
-    return this.#parts.endpoint?.url;
-  }
-
   /** Where Restate calls this process: tells it of every run that has not ended. It goes on once with each. */
   async startUnfinished(): Promise<void> {
     if (this.#parts.endpoint !== undefined) await this.#startAll(() => true);

@@ -138,6 +138,15 @@ export const runSchema = runSummarySchema
       )
       .optional()
       .describe("What calls of its steps wait for. Absent: none waits."),
+    invocation: z
+      .object({
+        id: z.string(),
+        status: z.enum(["paused", "backing-off"]),
+        retries: z.int(),
+        failure: z.string().nullable().describe("Of the last try."),
+      })
+      .optional()
+      .describe("What keeps Restate from going on with it. Absent: nothing is known to."),
     awaited_events: z.array(z.string()).optional().describe("Names of the events that it waits for. Absent: none."),
     steps: z.array(stepSchema),
     artifacts: z.array(storedFileSchema).optional().describe("Files that it has produced. Absent: not asked for."),

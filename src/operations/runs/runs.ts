@@ -10,7 +10,7 @@ import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
 import { countByStatus, runCountsSchema } from "./count-by-status.ts";
 import { describeRun, SHORTENED as note, shortenRun } from "./describe/describe-run.ts";
 import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
-import { describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
+import { describeInvocation, describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import { findRun } from "./find-run.ts";
 import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
 import { explainRunGraph as explain, pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
@@ -191,7 +191,12 @@ export const getRun = defineOperation({
     const wanted = { withOutputs: outputs, withPrompts: prompts, withSteps: steps, isSized: sized };
     const described = await describeRun(await app.records(), record, wanted);
     const undriven = await findUndriven(app, [record]);
-    const run = { ...described, ...(undriven.size > 0 ? UNDRIVEN : {}), ...(await describeWaits(app, record)) };
+    const run = {
+      ...described,
+      ...(undriven.size > 0 ? UNDRIVEN : {}),
+      ...(await describeWaits(app, record)),
+      ...(await describeInvocation(app, record)),
+    };
     if (!artifacts) return run;
     // With their whole paths, as the storage takes them.
     const inRun = await listArtifacts(app, record.id);

@@ -32,6 +32,10 @@ export interface CommonOptions {
   /** Only of servers: what this process does of what several share, and how many runs it drives. */
   readonly role?: string;
   readonly concurrency?: string;
+  /** Only of a process that Restate calls, and where. What is undefined the settings say. */
+  readonly endpoint?: { readonly host: string | undefined; readonly port: number | undefined };
+  /** The Restate server that drives the runs and is told of this process. Absent: the settings say. */
+  readonly drivenBy?: { readonly ingressUrl: string; readonly adminUrl: string };
   /** The server that does the command. Absent: PAWL_URL, or this machine. */
   readonly url?: string;
   readonly apiKey?: string;

@@ -41,12 +41,31 @@ export function toOpenOptions(options: CommonOptions, voice: Voice): Parameters<
   };
 }
 
-function toFlags({ data, web, lenient, role, concurrency }: CommonOptions): Parameters<OpenApp>[0]["flags"] {
+function toFlags({
+  data,
+  web,
+  lenient,
+  role,
+  concurrency,
+  endpoint,
+  drivenBy,
+}: CommonOptions): Parameters<OpenApp>[0]["flags"] {
   return {
     ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "--data" } }),
     ...(lenient === undefined ? {} : { "definitions.lenient": { value: "true", flag: "--lenient" } }),
     ...(role === undefined ? {} : { "server.role": { value: role, flag: "--role" } }),
     ...(concurrency === undefined ? {} : { "worker.concurrency": { value: concurrency, flag: "--concurrency" } }),
+    ...(endpoint?.host === undefined ? {} : { "restate.endpoint_host": { value: endpoint.host, flag: "--host" } }),
+    ...(endpoint?.port === undefined ? {} : { "restate.endpoint_port": { value: `${endpoint.port}`, flag: "--port" } }),
+    ...(drivenBy === undefined ? {} : toRestateFlags(drivenBy)),
     ...(web === undefined ? {} : { "terminal.web_enabled": { value: "true", flag: "--web" } }),
+  };
+}
+
+function toRestateFlags({ ingressUrl, adminUrl }: NonNullable<CommonOptions["drivenBy"]>) {
+  return {
+    "restate.url": { value: ingressUrl, flag: "--restate" },
+    "restate.admin_url": { value: adminUrl, flag: "--restate" },
+    "restate.register": { value: "true", flag: "--restate" },
   };
 }

@@ -1,3 +1,4 @@
+import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { type RunRecord, wantsDriver } from "../../../ports/journal.ts";
 import type { Application } from "../../application/application.ts";
@@ -34,4 +35,21 @@ export async function describeWaits(
       closed_until: closedUntil === undefined ? null : toIsoTime(closedUntil),
     })),
   };
+}
+
+/** Whether Restate, where it drives the runs, has paused this one or tries it in vain. One that does not answer is told of by `doctor`. */
+export async function describeInvocation(
+  app: Pick<Application, "restate">,
+  { id, completedAt }: RunRecord,
+): Promise<Pick<RunDescription, "invocation">> {
+  if (completedAt !== undefined) return {};
+  try {
+    const [troubled] = (await app.restate?.()?.listTroubled(id)) ?? [];
+    if (troubled === undefined) return {};
+    const { invocationId, status, retries, failure = null } = troubled;
+    return { invocation: { id: invocationId, status, retries, failure } };
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    return {};
+  }
 }

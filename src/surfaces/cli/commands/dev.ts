@@ -1,27 +1,36 @@
 import { type FSWatcher, watch } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { HttpService, OpenApplication } from "../../../operations/application/application.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { print, tell } from "../print.ts";
 import { io } from "../process-io.ts";
 import { reportError } from "../report-error.ts";
+import type { LocalRestate } from "../restate/local-restate.ts";
 import { listenForStop, type StopSignals } from "../stop-signals.ts";
 import { Voice } from "../voice.ts";
 import { describeService, type ServeOptions } from "./serve.ts";
 
-type Open = (voice: Voice) => Promise<OpenApplication>;
+export interface DevOptions extends ServeOptions {
+  readonly restate?: true;
+}
+
+type Open = (voice: Voice, given?: Pick<CommonOptions, "drivenBy" | "endpoint">) => Promise<OpenApplication>;
 
 /** Read when an application is opened; definitions are read again by the server itself. */
 const SETTINGS = new Set(["pawl.yaml", ".env", ".mcp.json"]);
 /** Editors write in several moves. */
 const QUIET_MS = 150;
+/** The same at each start: what Restate has begun to drive it goes on with there. */
+const ENDPOINT_PORT = 9080;
 
 /**
  * `pawl dev`: a server that begins anew when the settings change, and keeps its runs. Settings that are broken are shown, and
  * the server goes on with those before.
  */
-export async function dev(open: Open, options: ServeOptions): Promise<number> {
+export async function dev(openPlain: Open, options: DevOptions): Promise<number> {
   const signals = listenForStop();
+  const restate = options.restate === true ? new RestateBeside(openPlain) : undefined;
+  const open = restate?.open ?? openPlain;
   const voice = new Voice();
   const changes = new SettingsWatch(resolve(options.app));
   let port = options.port;
@@ -47,6 +56,37 @@ export async function dev(open: Open, options: ServeOptions): Promise<number> {
   } finally {
     changes.close();
     signals.close();
+    await restate?.stop();
+  }
+}
+
+/** Opens applications whose runs a Restate server of their data folder drives: the same one, however often the settings change. */
+class RestateBeside {
+  readonly #openPlain: Open;
+  #server: LocalRestate | undefined;
+
+  constructor(openPlain: Open) {
+    this.#openPlain = openPlain;
+  }
+
+  readonly open: Open = async (voice) => {
+    const plain = await this.#openPlain(voice);
+    const { dataDir } = plain;
+    const { endpoint_host: host, endpoint_port: port = ENDPOINT_PORT } = plain.config.settings.restate;
+    await plain.close();
+    this.#server ??= await this.#start(join(dataDir, "restate"));
+    return this.#openPlain(voice, { drivenBy: this.#server, endpoint: { host, port } });
+  };
+
+  async #start(folder: string): Promise<LocalRestate> {
+    const { LocalRestate: Server } = await import("../restate/local-restate.ts");
+    const server = await Server.start(folder);
+    tell(`Restate drives the runs. Its own pages: ${server.adminUrl}/ui/`);
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop();
   }
 }
 

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { HttpService } from "../../../operations/application/application.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -13,7 +14,8 @@ export interface ServeOptions extends CommonOptions {
 /** `pawl serve`: takes requests and starts what triggers say, until it is told to stop. */
 export async function serve({ app, voice }: CommandParts, options: ServeOptions): Promise<number> {
   return withStopSignals(async ({ stop, force }) => {
-    const { host, port } = options;
+    const { host, port, endpoint } = options;
+    if (endpoint !== undefined && app.config.settings.restate.url === undefined) throw withoutRestate();
     const service = await app.listen({
       host,
       port,
@@ -27,6 +29,13 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
     await service.stop(force);
     await app.park(force);
     return 0;
+  });
+}
+
+function withoutRestate(): PawlError {
+  return new PawlError("CONFIG_INVALID", {
+    message: "--restate waits for the calls of a Restate server, and none is named.",
+    remedy: "Set RESTATE_URL to its ingress, such as http://localhost:8080.",
   });
 }
 

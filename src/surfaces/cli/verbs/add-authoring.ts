@@ -1,8 +1,8 @@
 import { Argument, type Command } from "commander";
 import type { CommonOptions, OpenApp } from "../cli-context.ts";
 import type { Shell } from "../commands/completion.ts";
+import type { DevOptions } from "../commands/dev.ts";
 import type { GraphOptions } from "../commands/graph.ts";
-import type { ServeOptions } from "../commands/serve.ts";
 import { toOpenOptions } from "../with-app.ts";
 import { withCommon } from "./common-options.ts";
 import { toPort } from "./option-values.ts";
@@ -63,13 +63,17 @@ export function addDev(program: Command, openApp: OpenApp, exitWith: (code: numb
     .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
     .option("--port <n>", "0 picks a free one", toPort)
     .option("--web", "let people watch terminals in a browser (terminal.web_enabled)")
-    .action(async (options: ServeOptions) => {
+    .option(
+      "--restate",
+      "have a Restate server drive the runs, which is started with it (npm: @restatedev/restate-server)",
+    )
+    .action(async (options: DevOptions) => {
       const [{ dev }, { reportError }] = await Promise.all([
         import("../commands/dev.ts"),
         import("../report-error.ts"),
       ]);
       try {
-        exitWith(await dev((voice) => openApp(toOpenOptions(options, voice)), options));
+        exitWith(await dev((voice, given) => openApp(toOpenOptions({ ...options, ...given }, voice)), options));
       } catch (error) {
         exitWith(reportError(error, "text"));
       }

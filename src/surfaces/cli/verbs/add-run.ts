@@ -57,13 +57,28 @@ export function addRun(program: Command, perform: Perform): void {
     .option("--concurrency <n>", "how many runs it drives (worker.concurrency)")
     .option("--host <address>", "where it tells of its health: 127.0.0.1, localhost or ::1")
     .option("--port <n>", "0, the default, picks a free one", toPort)
-    .action(async (options: ServeOptions) => {
-      const worker = { ...options, role: "worker", port: options.port ?? 0 };
+    .option(
+      "--restate",
+      "drive those that Restate (RESTATE_URL) calls it for; --port, by default 9080, is where it is called",
+    )
+    .action(async (options: WorkerOptions) => {
+      const worker = toWorker(options);
       await perform(worker, async (app, voice) => (await import("../commands/serve.ts")).serve({ app, voice }, worker));
     });
   withCommon(program.command("own", { hidden: true })).action(async (options: CommonOptions) => {
     await perform(options, async (app) => (await import("../commands/own.ts")).own(app));
   });
+}
+
+interface WorkerOptions extends ServeOptions {
+  readonly restate?: true;
+}
+
+/** The endpoint of Restate has the port that is named, and what tells of its health any. */
+function toWorker({ restate, host, port, ...options }: WorkerOptions): ServeOptions {
+  const worker = { ...options, role: "worker" };
+  if (restate === true) return { ...worker, port: 0, endpoint: { host, port } };
+  return { ...worker, port: port ?? 0, ...(host === undefined ? {} : { host }) };
 }
 
 function addPlan(program: Command, perform: Perform): void {

@@ -53,7 +53,14 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     const shown = { ...wait, inFlight, waitingInAll, perSecond: rate ?? undefined, closedUntil };
     facts.push(["waits", paint("yellow", showWait(shown, now))]);
   }
+  if (run.invocation !== undefined) facts.push(["restate", paint("yellow", showInvocation(run.invocation))]);
   return facts.map(([name, value]) => `${paint("dim", name.padEnd(10))}${value}`).join("\n");
+}
+
+function showInvocation({ status, retries, failure }: NonNullable<RunDescription["invocation"]>): string {
+  const why = failure === null ? "" : `: ${sanitize(failure)}`;
+  if (status === "backing-off") return `has tried ${retries} times${why}`;
+  return `has paused it${why}. To go on: pawl restate resume`;
 }
 
 function undriven(runId: string): string {
