@@ -66,7 +66,7 @@ test("a worker is the endpoint, register tells Restate of it, and serve sends ru
   expect(dataOf(await pawl(["runs", "show", id, "--json"], options))).toMatchObject({
     status: "completed",
     total_cost_usd: 0.01,
-    outputs: "42",
+    outputs: { answer: "42" },
   });
   const events = await fetch(`${url}/runs/${id}/stream`);
   expect(await events.text()).toContain("42");
@@ -74,14 +74,15 @@ test("a worker is the endpoint, register tells Restate of it, and serve sends ru
   expect(drove).toMatchObject({ status: "completed" });
   expect((await pawl(["doctor"], options)).stdout).toContain(`${server.ingressUrl} drives the runs`);
 
-  // The next worker goes on with what this one leaves.
+  // The next worker goes on with what this one leaves, and takes an answer that waits for a worker.
   const asks = await pawl(["run", "review", "--url", url, "--json"], options);
   const waits = String(dataOf(asks)["run_id"]);
   worker.kill("SIGKILL");
   await worker.ended;
-  expect((await pawl(["approve", waits, "--url", url], options)).code).toBe(0);
+  const approved = pawl(["approve", waits, "--url", url], options);
   const next = startPawl(["worker", "--restate", "--port", String(port)], options);
   await next.said("Restate calls this process");
+  expect(await approved).toMatchObject({ code: 0 });
   const statusOf = async () => dataOf(await pawl(["runs", "show", waits, "--json"], options))["status"];
   await expect.poll(statusOf, { timeout: 20_000 }).toBe("completed");
 });
