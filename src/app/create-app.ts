@@ -535,7 +535,7 @@ class App implements OpenApplication {
   /** A command drives what it was asked for, and a server what its role says. */
   #drives(): Drives {
     const { server, worker, restate } = this.config.settings;
-    if (restate.url !== undefined) return { runs: this.#isEndpoint ? "own" : "none", concurrency: worker.concurrency };
+    if (restate.url !== undefined) return { runs: this.#isEndpoint ? "all" : "none", concurrency: worker.concurrency };
     const isDriver = server.role === "all" || server.role === "worker";
     return { runs: !this.#isServer ? "own" : isDriver ? "all" : "none", concurrency: worker.concurrency };
   }

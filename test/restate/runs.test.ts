@@ -85,23 +85,32 @@ test("a run that waits for a time holds no handler, and Restate's clock wakes it
   expect((await host.settled(id)).status).toBe("completed");
 });
 
+/** Works until it is stopped. */
+const works: Executor = {
+  recordsInput: false,
+  run: (_, signal) =>
+    new Promise((resolve) => {
+      const stop = () =>
+        resolve({
+          status: "failed",
+          code: "STOPPED",
+          message: "It was stopped.",
+          retryable: false,
+          effect: "none",
+          costMicro: 0,
+        });
+      signal.addEventListener("abort", stop, { once: true });
+    }),
+};
+
+async function cancelInRestate(key: string): Promise<void> {
+  const where = `target_service_key = '${key}' AND target_handler_name = 'run'`;
+  const [invocation] = await server.query(`SELECT id FROM sys_invocation WHERE ${where}`);
+  const url = `${server.adminUrl}/invocations/${String(invocation?.["id"])}/cancel`;
+  expect(await fetch(url, { method: "PATCH" })).toMatchObject({ ok: true });
+}
+
 test("a cancel ends a run that works, one that waits, and one that is cancelled in Restate", async () => {
-  const works: Executor = {
-    recordsInput: false,
-    run: (_, signal) =>
-      new Promise((resolve) => {
-        const stop = () =>
-          resolve({
-            status: "failed",
-            code: "STOPPED",
-            message: "It was stopped.",
-            retryable: false,
-            effect: "none",
-            costMicro: 0,
-          });
-        signal.addEventListener("abort", stop, { once: true });
-      }),
-  };
   const { host } = await openRestateWorld(server, works);
   const working = await start(host, sequence(2));
   await expect.poll(() => statusOf(working)).toBe("running");
@@ -115,8 +124,7 @@ test("a cancel ends a run that works, one that waits, and one that is cancelled 
 
   const outside = await start(host, sequence(2));
   await expect.poll(() => statusOf(outside)).toBe("running");
-  const [invocation] = await server.query(`SELECT id FROM sys_invocation WHERE target_service_key = '${outside}'`);
-  await fetch(`${server.adminUrl}/invocations/${invocation?.["id"]}/cancel`, { method: "PATCH" });
+  await cancelInRestate(outside);
   expect((await host.settled(outside)).status).toBe("cancelled");
   await expect.poll(() => statusOf(outside)).toBe("completed");
 });
@@ -132,6 +140,20 @@ test("after its bound of entries another invocation goes on with a run, which ca
 
   await host.answerApproval(id, "look", { answer: "approve" });
   expect((await host.settled(id)).status).toBe("completed");
+  await expect.poll(() => statusOf(id)).toBe("completed");
+});
+
+test("a cancel in Restate ends a run with which another invocation goes on", async () => {
+  const executor: Executor = {
+    recordsInput: false,
+    run: (call, signal) => (call.stepId === "last" ? works : succeeds).run(call, signal),
+  };
+  const { host } = await openRestateWorld(server, executor, { maxEntries: 3 });
+  const steps = ["s0", "s1", "s2", "last"].map((id, n, all) => task(id, { after: all.slice(n - 1, n) }));
+  const id = await start(host, newGraph("parts", dag(...steps)), {});
+  await expect.poll(() => statusOf(`${id}~2`)).toBe("running");
+  await cancelInRestate(id);
+  expect((await host.settled(id)).status).toBe("cancelled");
   await expect.poll(() => statusOf(id)).toBe("completed");
 });
 

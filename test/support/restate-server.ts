@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { findRestateProgram, restateEnvironment } from "../../src/surfaces/cli/restate/restate-program.ts";
 import { findFreePort } from "./free-port.ts";
+
+const START_MS = 12_000;
 
 /** A Restate server of its own on loopback, with a folder that outlives a kill of the process. */
 export class RestateServer {
@@ -39,10 +42,15 @@ export class RestateServer {
       cwd: this.#folder,
       env: this.#environment,
     });
+    const ended = once(this.#process, "exit");
     const addresses = [`${this.adminUrl}/health`, `${this.ingressUrl}/restate/health`];
+    const waitUntil = performance.now() + START_MS;
     while (!(await Promise.all(addresses.map(answers))).every(Boolean)) {
-      if (this.#process.exitCode !== null) throw new Error("restate-server has ended.");
-      await setTimeout(20);
+      const isLate = performance.now() > waitUntil;
+      if (isLate) await this.kill();
+      if (isLate || this.#process.exitCode !== null || this.#process.signalCode !== null)
+        throw new Error("restate-server has ended, or does not answer.");
+      await Promise.race([ended, setTimeout(20)]);
     }
   }
 
@@ -71,12 +79,13 @@ export class RestateServer {
       headers: { "content-type": "application/json", accept: "application/json" },
       body: JSON.stringify({ query }),
     });
+    if (!answer.ok) throw new Error(`${query}: ${await answer.text()}`);
     return ((await answer.json()) as { rows: Record<string, unknown>[] }).rows;
   }
 }
 
 async function answers(url: string): Promise<boolean> {
-  return fetch(url).then(
+  return fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
     ({ ok }) => ok,
     () => false,
   );

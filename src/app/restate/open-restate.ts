@@ -100,7 +100,6 @@ async function listen(driver: RunDriver, settings: Settings["restate"]): Promise
     host: settings.endpoint_host,
     port: settings.endpoint_port ?? DEFAULT_ENDPOINT_PORT,
     service: settings.service,
-    maxEntries: settings.max_entries,
     identityKeys: settings.identity_keys,
   });
 }

@@ -22,6 +22,7 @@ export function createRestateApi(settings: Settings["restate"], failed: (error: 
     adminUrl: withoutSlash(settings.admin_url ?? toAdminUrl(ingressUrl)),
     service: settings.service,
     token: settings.token,
+    maxEntries: settings.max_entries,
     failed,
   });
 }

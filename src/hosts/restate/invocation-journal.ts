@@ -26,7 +26,10 @@ export function createInvocationJournal(journal: Journal, claims: InvocationClai
       return claims.allows(run) ? journal.claim(run) : undefined;
     },
 
-    async claimDue() {
+    async claimDue(wanted) {
+      // A claim whose connection was cut may have been done: no other process could drive that run.
+      const strays = claims.isAlone ? [] : await journal.claimDue({ ...wanted, only: [] });
+      if (strays.length > 0) await journal.release(strays.map(({ no }) => no));
       return [];
     },
 

@@ -11,6 +11,8 @@ export interface RestateApiOptions {
   readonly service: string;
   /** Sent as a bearer token, where the server wants one. */
   readonly token?: string | undefined;
+  /** Of each invocation. It stays as it is when the setting changes, since a replay has to take the same way. */
+  readonly maxEntries: number;
   /** Something that was asked could not be said, and is tried again. */
   failed(error: PawlError): void;
 }
@@ -18,6 +20,8 @@ export interface RestateApiOptions {
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 const TIMEOUT_MS = 10_000;
+/** Somebody looks at a page and waits for it. */
+const LOOK_TIMEOUT_MS = 3_000;
 const CLOSE_GRACE_MS = 2_000;
 /** Calls of this process at once. */
 const MAX_AT_ONCE = 64;
@@ -27,6 +31,8 @@ export class RestateApi {
   readonly #options: RestateApiOptions;
   readonly #closing = new AbortController();
   readonly #saying = new Set<Promise<void>>();
+  /** What is not on its way to the server: saying it once more would change nothing. */
+  readonly #unsaid = new Set<string>();
   readonly #waiting: (() => void)[] = [];
   #underWay = 0;
 
@@ -36,7 +42,8 @@ export class RestateApi {
 
   /** Has Restate drive a run, once: a run that it knows stays as it is. */
   start(runId: string): void {
-    this.#say(this.#handlerUrl(runId, "run/send"), {});
+    const { maxEntries } = this.#options;
+    this.#say(this.#handlerUrl(runId, "run/send"), { maxEntries });
   }
 
   /** Has Restate go on with a run that waits. */
@@ -63,8 +70,9 @@ export class RestateApi {
   /** Invocations that are paused or are tried again and again. `runId`: of that run. */
   async listTroubled(runId?: string): Promise<readonly TroubledInvocation[]> {
     const { service } = this.#options;
+    const key = quoted(runId ?? "");
     const ofRun =
-      runId === undefined ? "" : ` AND regexp_replace(target_service_key, '~[0-9]+$', '') = '${quoted(runId)}'`;
+      runId === undefined ? "" : ` AND (target_service_key = '${key}' OR starts_with(target_service_key, '${key}~'))`;
     const rows = await this.#query(
       "SELECT id, target_service_key, status, retry_count, last_failure FROM sys_invocation" +
         ` WHERE target_service_name = '${quoted(service)}' AND status IN ('paused', 'backing-off')${ofRun} LIMIT 100`,
@@ -75,7 +83,7 @@ export class RestateApi {
   /** Has Restate try a paused invocation again. */
   async resume(invocationId: string): Promise<void> {
     const url = `${this.#options.adminUrl}/invocations/${encodeURIComponent(invocationId)}/resume`;
-    await this.#call(url, undefined, "PATCH");
+    await this.#call(url, undefined, { method: "PATCH" });
   }
 
   /** What was said last still arrives, where the server answers. */
@@ -90,6 +98,8 @@ export class RestateApi {
   }
 
   #say(url: string, body: unknown): void {
+    if (this.#unsaid.has(url)) return;
+    this.#unsaid.add(url);
     const saying: Promise<void> = this.#sayUntilHeard(url, body).finally(() => this.#saying.delete(saying));
     this.#saying.add(saying);
   }
@@ -97,12 +107,18 @@ export class RestateApi {
   async #sayUntilHeard(url: string, body: unknown): Promise<void> {
     for (let pauseMs = FIRST_RETRY_MS; !this.#closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, LAST_RETRY_MS)) {
       try {
-        await this.#inTurn(() => this.#call(url, body));
+        await this.#inTurn(() => {
+          this.#unsaid.delete(url);
+          return this.#call(url, body);
+        });
         return;
       } catch (error) {
         if (!(error instanceof PawlError)) throw error;
         if (!this.#closing.signal.aborted) this.#options.failed(error);
       }
+      // Somebody else has begun to say it.
+      if (this.#unsaid.has(url)) return;
+      this.#unsaid.add(url);
       await setTimeout(pauseMs, undefined, { ref: false });
     }
   }
@@ -119,11 +135,13 @@ export class RestateApi {
   }
 
   async #query(query: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const answer = (await this.#call(`${this.#options.adminUrl}/query`, { query })) as { readonly rows?: [] };
-    return answer.rows ?? [];
+    const url = `${this.#options.adminUrl}/query`;
+    const { rows } = (await this.#call(url, { query }, { timeoutMs: LOOK_TIMEOUT_MS })) as { readonly rows?: unknown };
+    if (Array.isArray(rows)) return rows as readonly Readonly<Record<string, unknown>>[];
+    throw new PawlError("RESTATE_REFUSED", { message: `There are no rows in what ${url} has answered.` });
   }
 
-  async #call(url: string, body: unknown, method = "POST"): Promise<unknown> {
+  async #call(url: string, body: unknown, { method = "POST", timeoutMs = TIMEOUT_MS } = {}): Promise<unknown> {
     const { token } = this.#options;
     const headers = {
       accept: "application/json",
@@ -131,21 +149,31 @@ export class RestateApi {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     };
     let answer: Response;
+    let text: string;
     try {
       answer = await fetch(url, {
         method,
         headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#closing.signal]),
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]),
       });
+      text = await answer.text();
     } catch (cause) {
       throw new PawlError("RESTATE_UNREACHABLE", { message: `Restate does not answer at ${url}.`, cause });
     }
-    const text = await answer.text();
-    if (answer.ok) return text === "" ? undefined : JSON.parse(text);
+    if (answer.ok) return parseAnswer(url, text);
     throw new PawlError("RESTATE_REFUSED", {
       message: `Restate has answered ${answer.status} at ${url}: ${text.slice(0, 500)}`,
     });
+  }
+}
+
+function parseAnswer(url: string, text: string): unknown {
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch (cause) {
+    const message = `Something else than Restate has answered at ${url}: ${text.slice(0, 500)}`;
+    throw new PawlError("RESTATE_REFUSED", { message, cause });
   }
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type Http2Server, type Http2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { createEndpointHandler } from "@restatedev/restate-sdk";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunDriver } from "./run-driver.ts";
 import { createRunWorkflow, type RunWorkflowOptions } from "./run-workflow.ts";
 
@@ -25,7 +26,7 @@ export class RestateEndpoint {
     this.url = `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
   }
 
-  /** Resolves when it takes requests. Rejects where the port is taken. */
+  /** Resolves when it takes requests. Throws `ADDRESS_UNAVAILABLE`. */
   static async listen(driver: RunDriver, options: RestateEndpointOptions): Promise<RestateEndpoint> {
     const { host, port, identityKeys } = options;
     const handler = createEndpointHandler({
@@ -41,8 +42,17 @@ export class RestateEndpoint {
       session.once("close", () => sessions.delete(session));
     });
     await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(port, host, resolve);
+      const refused = (cause: Error) => {
+        const reason = "code" in cause && cause.code === "EADDRINUSE" ? "it is in use" : cause.message;
+        const message = `Restate cannot call this process at ${host}:${port}: ${reason}.`;
+        const remedy = "Name another port: `--port` of the worker, or RESTATE_ENDPOINT_PORT.";
+        reject(new PawlError("ADDRESS_UNAVAILABLE", { message, remedy, cause }));
+      };
+      server.once("error", refused);
+      server.listen(port, host, () => {
+        server.off("error", refused);
+        resolve();
+      });
     });
     return new RestateEndpoint(server, sessions);
   }

@@ -107,7 +107,9 @@ export class RunDriver {
       refuseEnded(attempt);
       if (known.isCancelled) await this.#cancelOnce(attached);
       const commits = this.#parts.log.find(no);
-      const entry = await (commits === undefined ? this.#look(no, { ...known, isWoken }) : commits.next(known.isLast));
+      const entry = await (commits === undefined
+        ? this.#look(attached, { ...known, isWoken })
+        : commits.next(known.isLast));
       if (entry === undefined) continue;
       attached.isWaiting = entry.type === "waits";
       // Something may have been asked of it in this moment.
@@ -196,12 +198,12 @@ export class RunDriver {
   // --- A run that is not in memory ---
 
   /** Undefined: it is in memory now, or was. */
-  async #look(no: RunNo, known: WhatIsKnown): Promise<RunEntry | undefined> {
+  async #look({ no, attempt }: Attached, known: WhatIsKnown): Promise<RunEntry | undefined> {
     const { journal, clock, host, log } = this.#parts;
     const record = await journal.readRun(no);
     if (record === undefined || record.completedAt !== undefined) return { type: "ended" };
     if (await this.#recordMissing(record, known.last)) return undefined;
-    if (known.isWoken && (await this.#performRequests(record))) return undefined;
+    if (known.isWoken && (await this.#performRequests(record, attempt))) return undefined;
     const now = clock.now();
     if (!wantsDriver(record, now)) return toWait(record, now);
     const commits = log.open(no);
@@ -229,17 +231,18 @@ export class RunDriver {
   }
 
   /** Performs what other processes have asked of a run that only waits. True: it is in memory, or was. */
-  async #performRequests({ no, id }: RunRecord): Promise<boolean> {
+  async #performRequests({ no, id }: RunRecord, { ended }: Attempt): Promise<boolean> {
     const { journal, inbox, log, lookIntoInbox } = this.#parts;
     if (inbox === undefined) return false;
     if ((await journal.claim(no)) === undefined) throw drivenElsewhere(no);
     let isAsked = false;
-    while (log.find(no) === undefined && (await inbox.list()).some(({ runId }) => runId === id)) {
+    while (!ended.aborted && log.find(no) === undefined && (await inbox.list()).some(({ runId }) => runId === id)) {
       isAsked = true;
       lookIntoInbox();
       await setTimeout(LOOK_AGAIN_MS);
     }
-    if (!isAsked) await journal.release([no]);
+    // A refused request has left the run on disk, for whichever process Restate calls next.
+    if (log.find(no) === undefined) await journal.release([no]);
     return isAsked;
   }
 }

@@ -14,16 +14,22 @@ import type { RunEntry } from "./run-entry.ts";
 
 export interface RunWorkflowOptions {
   readonly service: string;
-  /** An invocation records so many entries before another one goes on with the run: each is replayed after a crash. */
-  readonly maxEntries: number;
 }
 
-/** The first invocation of a run says nothing: its key is the run. */
+/** What an invocation is called with. It stands in Restate's journal, so that a replay reads the same. */
 interface Part {
+  /** Absent: the key of the invocation, which is the first of its run. */
   readonly run?: string;
+  /** So many entries are recorded before another invocation goes on with the run: each is replayed after a crash. */
+  readonly maxEntries?: number;
+  /** An earlier invocation of the run was cancelled in Restate. */
+  readonly isCancelled?: boolean;
 }
 
-type Outcome = "ended" | "goes on";
+interface Outcome {
+  readonly hasEnded: boolean;
+  readonly isCancelled: boolean;
+}
 
 interface State {
   /** The key of the invocation that drives the run now. Absent: the first one. */
@@ -32,6 +38,8 @@ interface State {
   wait: number;
 }
 
+/** Of an invocation that somebody else than Pawl has asked for. */
+const MAX_ENTRIES = 1_000;
 /** A handler that only waits is let go of after this time. One that works finishes its entry. */
 const INACTIVITY_MS = 1_000;
 /** No entry waits longer for its steps. */
@@ -46,15 +54,15 @@ const MAX_ATTEMPTS = 86_400;
 const HOPELESS: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "GRAPH_FORMAT_UNKNOWN"]);
 
 /** The workflow of which each run is one, keyed by its id. */
-export function createRunWorkflow(driver: RunDriver, { service, maxEntries }: RunWorkflowOptions) {
-  const run = async (ctx: WorkflowContext<State>, part: Part): Promise<Outcome> => {
-    const runId = part.run ?? ctx.key;
-    let outcome = await drive(ctx, { driver, runId, maxEntries });
+export function createRunWorkflow(driver: RunDriver, { service }: RunWorkflowOptions) {
+  const run = async (ctx: WorkflowContext<State>, part: Part = {}): Promise<Outcome> => {
+    let outcome = await drive(ctx, part, driver);
     if (part.run !== undefined) return outcome;
-    for (let number = 2; outcome === "goes on"; number += 1) {
-      const key = `${runId}~${number}`;
+    for (let number = 2; !outcome.hasEnded; number += 1) {
+      const key = `${ctx.key}~${number}`;
       ctx.set("part", key);
-      outcome = await callPart(ctx, { service, key, runId });
+      const { isCancelled } = outcome;
+      outcome = await callPart(ctx, { service, key, part: { ...part, run: ctx.key, isCancelled } });
     }
     return outcome;
   };
@@ -81,24 +89,20 @@ export function createRunWorkflow(driver: RunDriver, { service, maxEntries }: Ru
   });
 }
 
-interface Driven {
-  readonly driver: RunDriver;
-  readonly runId: string;
-  readonly maxEntries: number;
-}
-
 /** Everything that it decides it reads in entries, so that a replay takes the same way. */
-async function drive(ctx: WorkflowContext<State>, { driver, runId, maxEntries }: Driven): Promise<Outcome> {
+async function drive(ctx: WorkflowContext<State>, part: Part, driver: RunDriver): Promise<Outcome> {
+  const { run: runId = ctx.key, maxEntries = MAX_ENTRIES } = part;
   const attempt = { runId, ended: ctx.request().attemptCompletedSignal };
   let last: RunEntry | undefined;
-  let isWoken = false;
-  let isCancelled = false;
+  // What was asked while the invocation before this one ended may have woken only that one.
+  let isWoken = part.run !== undefined;
+  let isCancelled = part.isCancelled === true;
   for (let entries = 1, wait = 1; entries <= maxEntries; entries += 1) {
     const known = { last, isWoken, isCancelled, isLast: entries === maxEntries };
     try {
       const entry = await ctx.run("commit", () => driver.next(attempt, known).catch(pauseIfHopeless));
       await driver.confirm(attempt, entry);
-      if (entry.type === "ended" || (entry.type === "committed" && entry.isEnd)) return "ended";
+      if (entry.type === "ended" || (entry.type === "committed" && entry.isEnd)) return { hasEnded: true, isCancelled };
       last = entry;
       isWoken = false;
       if (entry.type !== "waits") continue;
@@ -110,7 +114,7 @@ async function drive(ctx: WorkflowContext<State>, { driver, runId, maxEntries }:
       isCancelled = true;
     }
   }
-  return "goes on";
+  return { hasEnded: false, isCancelled };
 }
 
 /** False: the time has come. */
@@ -128,13 +132,13 @@ function notFailed(failure: Error | undefined): false {
 /** Another invocation goes on with the run. A cancel of this one is a cancel of that one, which then ends the run. */
 async function callPart(
   ctx: WorkflowContext<State>,
-  { service, key, runId }: { readonly service: string; readonly key: string; readonly runId: string },
+  { service, key, part }: { readonly service: string; readonly key: string; readonly part: Part },
 ): Promise<Outcome> {
   const call = ctx.genericCall<Part, Outcome>({
     service,
     method: "run",
     key,
-    parameter: { run: runId },
+    parameter: part,
     inputSerde: serde.json,
     outputSerde: serde.json,
   });

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -36,51 +36,61 @@ export class LocalRestate implements Running {
     const left = await readNoted(noted);
     if (left !== undefined && (await answers(left))) return new LocalRestate(left);
     const [ingress, admin, node] = await Promise.all([findPort(), findPort(), findPort()]);
+    const log = join(folder, "restate.log");
+    const written = await open(log, "w", 0o600);
     const child = spawn(findRestateProgram(), ["--no-logo"], {
       cwd: folder,
       env: { ...restateEnvironment(folder, { ingress, admin, node }), RESTATE_LOG_DISABLE_ANSI_CODES: "true" },
-      stdio: "ignore",
+      stdio: ["ignore", written.fd, written.fd],
       // A Ctrl-C in the terminal is for who has started it.
       detached: true,
     });
-    const running = {
-      pid: child.pid ?? 0,
-      ingressUrl: `http://127.0.0.1:${ingress}`,
-      adminUrl: `http://127.0.0.1:${admin}`,
-    };
+    const failed = new AbortController();
+    child.once("error", (cause) => failed.abort(cause));
+    child.once("exit", () => failed.abort());
+    await written.close();
+    const { pid } = child;
+    if (pid === undefined) throw withoutAnswer(log, failed.signal.reason);
+    const running = { pid, ingressUrl: `http://127.0.0.1:${ingress}`, adminUrl: `http://127.0.0.1:${admin}` };
     await writeFile(noted, JSON.stringify(running));
-    await untilItAnswers(child, running);
+    if (!(await untilItAnswers(running, failed.signal))) {
+      child.kill("SIGKILL");
+      throw withoutAnswer(log);
+    }
     child.unref();
     return new LocalRestate(running);
   }
 
-  /** Resolves when it has ended. */
+  /** Resolves when it has ended, at the latest after ten seconds. */
   async stop(): Promise<void> {
-    const waitUntil = performance.now() + STOP_MS;
     signal(this.pid, "SIGTERM");
-    while (signal(this.pid, 0)) {
-      if (performance.now() > waitUntil) signal(this.pid, "SIGKILL");
-      await setTimeout(LOOK_EVERY_MS);
-    }
+    if (await hasEndedWithin(this.pid, STOP_MS)) return;
+    signal(this.pid, "SIGKILL");
+    // Where nobody reaps the one that was taken over, it never ends.
+    await hasEndedWithin(this.pid, STOP_MS);
   }
 }
 
-async function untilItAnswers(child: ChildProcess, running: Running): Promise<void> {
-  const failed = new AbortController();
-  child.once("error", () => failed.abort());
-  child.once("exit", () => failed.abort());
+async function hasEndedWithin(pid: number, ms: number): Promise<boolean> {
+  for (const waitUntil = performance.now() + ms; performance.now() < waitUntil; await setTimeout(LOOK_EVERY_MS))
+    if (!signal(pid, 0)) return true;
+  return false;
+}
+
+/** False: it has ended, or its time is over. */
+async function untilItAnswers(running: Running, ended: AbortSignal): Promise<boolean> {
   const waitUntil = performance.now() + START_MS;
-  while (!(await answers(running))) {
-    if (failed.signal.aborted || performance.now() > waitUntil) {
-      child.kill("SIGKILL");
-      throw new PawlError("RESTATE_UNREACHABLE", {
-        message: "The Restate server that was started here has ended, or does not answer.",
-        remedy:
-          "Move its folder `restate` in the data directory away, if it has begun to fail. Its runs begin anew then.",
-      });
-    }
-    await setTimeout(LOOK_EVERY_MS);
-  }
+  for (; !ended.aborted && performance.now() < waitUntil; await setTimeout(LOOK_EVERY_MS))
+    if (await answers(running)) return true;
+  return false;
+}
+
+function withoutAnswer(log: string, cause?: unknown): PawlError {
+  return new PawlError("RESTATE_UNREACHABLE", {
+    message: "The Restate server that was started here has ended, or does not answer.",
+    remedy: `Read ${log}. If its data is damaged, move the folder away that holds it: runs go on from what Pawl has on record.`,
+    cause,
+  });
 }
 
 async function answers({ ingressUrl, adminUrl }: Running): Promise<boolean> {
