@@ -5,11 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import type { Step } from "../../src/core/graph/graph.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { COMPILE_CACHE } from "../fakes/compile-cache.ts";
+import { dag, literal, task } from "../simulation/build.ts";
+import { newGraph } from "../simulation/random-graph.ts";
 import { findFreePort } from "../support/free-port.ts";
 import { RestateServer } from "../support/restate-server.ts";
 import { register } from "./open-host.ts";
+import { openRestateWorld } from "./restate-world.ts";
 
 const KILLS = 10;
 const LANES = 4;
@@ -129,4 +133,36 @@ test("10 kills of the server: each step is recorded once, and only what was in f
     await disturbed.server.start();
   }
   await expectEachStepOnce(disturbed);
+});
+
+test("where the server has lost its data, what is on record goes on, and no step is done again", async () => {
+  const server = await RestateServer.open();
+  onTestFinished(() => server.remove());
+  const done: string[] = [];
+  const { host, port } = await openRestateWorld(server, {
+    recordsInput: false,
+    async run({ path }) {
+      done.push(path);
+      return { status: "succeeded", output: path, costMicro: 0 };
+    },
+  });
+  const asks = {
+    kind: "approve",
+    id: "look",
+    after: ["draft"],
+    message: literal("Is it good?"),
+    onReject: "abort",
+  } as Step;
+  const graph = newGraph("asks", dag(task("draft"), asks, task("publish", { after: ["look"] })));
+  const { id } = await host.startRun({ definition: { text: "", graph }, input: {} });
+  expect((await host.settled(id)).status).toBe("awaiting_approval");
+
+  await server.loseData();
+  await register(server, port);
+  await host.startUnfinished();
+  await host.answerApproval(id, "look", { answer: "approve" });
+  expect((await host.settled(id)).status).toBe("completed");
+  expect(done).toEqual(["draft", "publish"]);
+  const known = await server.query(`SELECT status FROM sys_invocation WHERE target_service_key = '${id}'`);
+  expect(known.length).toBeGreaterThan(0);
 });

@@ -23,6 +23,7 @@ export interface OpenedHost {
   readonly host: RestateHost;
   readonly journal: Journal;
   readonly service: string;
+  readonly port: number;
   close(): Promise<void>;
 }
 
@@ -65,6 +66,7 @@ export async function openHost(
     host,
     journal,
     service: settings.service,
+    port,
     async close() {
       await host.park(AbortSignal.abort());
       await host.close();

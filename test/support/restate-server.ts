@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -65,6 +65,13 @@ export class RestateServer {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
     await ended;
+  }
+
+  /** As a disk that is lost does: it begins anew with nothing. */
+  async loseData(): Promise<void> {
+    await this.remove();
+    mkdirSync(this.#folder);
+    await this.start();
   }
 
   async remove(): Promise<void> {
