@@ -1,7 +1,8 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { SystemClock } from "../../src/app/system-clock.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { RunHost } from "../../src/hosts/run-host.ts";
@@ -21,9 +22,9 @@ const AT_ONCE = 10;
 type Histories = ReadonlyMap<string, readonly string[]>;
 
 describe.each([
-  ["as it is", "1s"],
-  ["replaying everything at each step", "0s"],
-])("the same history as on SQLite alone, %s", (_, inactivityTimeout) => {
+  ["as it is", "1s", 1],
+  ["replaying everything at each step", "0s", 3],
+])("the same history as on SQLite alone, %s", (_, inactivityTimeout, attemptsOfARun) => {
   let server: RestateServer;
 
   beforeAll(async () => {
@@ -40,7 +41,9 @@ describe.each([
       const runs = Array.from({ length: RUNS }, (__, seed) => drawRun(seed));
       const { executor, options } = playersOf(runs);
       const { host, journal } = await openRestateWorld(server, executor, { ...options, inactivityTimeout });
+      const attempts = countAttempts();
       await playAll(host, journal, runs);
+      expect(attempts()).toBeGreaterThanOrEqual(RUNS * attemptsOfARun);
       const alone = await playAlone(runs);
       for (const { id } of runs) expect(await historyOf(journal, id), id).toEqual(alone.get(id));
     },
@@ -48,6 +51,19 @@ describe.each([
     RUNS * 2_000,
   );
 });
+
+/** How often Restate has called the handlers of this process so far. */
+function countAttempts(): () => number {
+  let attempts = 0;
+  const count = () => {
+    attempts += 1;
+  };
+  subscribe("http2.server.stream.created", count);
+  onTestFinished(() => {
+    unsubscribe("http2.server.stream.created", count);
+  });
+  return () => attempts;
+}
 
 async function playAll(host: RunHost, journal: Journal, runs: readonly DrawnRun[]): Promise<void> {
   const work = runs.values();
