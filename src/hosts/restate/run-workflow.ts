@@ -1,9 +1,11 @@
 import {
   CancelledError,
+  type DurablePromise,
   handlers,
   PauseError,
   RestatePromise,
   serde,
+  TerminalError,
   type WorkflowContext,
   type WorkflowSharedContext,
   workflow,
@@ -25,6 +27,9 @@ interface Part {
   /** An earlier invocation of the run was cancelled in Restate. */
   readonly isCancelled?: boolean;
 }
+
+/** What the handler needs of the driver. */
+type Handled = Pick<RunDriver, "next" | "confirm">;
 
 interface Outcome {
   readonly hasEnded: boolean;
@@ -54,7 +59,7 @@ const MAX_ATTEMPTS = 86_400;
 const HOPELESS: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "GRAPH_FORMAT_UNKNOWN"]);
 
 /** The workflow of which each run is one, keyed by its id. */
-export function createRunWorkflow(driver: RunDriver, { service }: RunWorkflowOptions) {
+export function createRunWorkflow(driver: Handled, { service }: RunWorkflowOptions) {
   const run = async (ctx: WorkflowContext<State>, part: Part = {}): Promise<Outcome> => {
     let outcome = await drive(ctx, part, driver);
     if (part.run !== undefined) return outcome;
@@ -73,9 +78,8 @@ export function createRunWorkflow(driver: RunDriver, { service }: RunWorkflowOpt
       return;
     }
     const wait = (await ctx.get("wait")) ?? 1;
-    // It may have been woken already, by somebody else.
-    const promise = ctx.promise<boolean>(wakeName(wait));
-    if ((await promise.peek()) === undefined) await promise.resolve(true).catch(() => undefined);
+    // That wait may be over, and this state of a moment before: then the next one is not to begin.
+    if (!(await resolves(ctx.promise<boolean>(wakeName(wait))))) await resolves(ctx.promise(wakeName(wait + 1)));
   };
   return workflow({
     name: service,
@@ -90,7 +94,7 @@ export function createRunWorkflow(driver: RunDriver, { service }: RunWorkflowOpt
 }
 
 /** Everything that it decides it reads in entries, so that a replay takes the same way. */
-async function drive(ctx: WorkflowContext<State>, part: Part, driver: RunDriver): Promise<Outcome> {
+async function drive(ctx: WorkflowContext<State>, part: Part, driver: Handled): Promise<Outcome> {
   const { run: runId = ctx.key, maxEntries = MAX_ENTRIES } = part;
   const attempt = { runId, ended: ctx.request().attemptCompletedSignal };
   let last: RunEntry | undefined;
@@ -106,7 +110,8 @@ async function drive(ctx: WorkflowContext<State>, part: Part, driver: RunDriver)
       last = entry;
       isWoken = false;
       if (entry.type !== "waits") continue;
-      isWoken = await isWokenFrom(ctx, wakeName(wait), entry.forMs);
+      await waitFor(ctx, wakeName(wait), entry.forMs);
+      isWoken = true;
       wait += 1;
       ctx.set("wait", wait);
     } catch (error) {
@@ -117,16 +122,28 @@ async function drive(ctx: WorkflowContext<State>, part: Part, driver: RunDriver)
   return { hasEnded: false, isCancelled };
 }
 
-/** False: the time has come. */
-async function isWokenFrom(ctx: WorkflowContext<State>, name: string, forMs: number | undefined): Promise<boolean> {
+/** Resolves when the time has come, or when it is woken. From then on nobody can wake it from this wait. */
+async function waitFor(ctx: WorkflowContext<State>, name: string, forMs: number | undefined): Promise<void> {
   const woken = ctx.promise<boolean>(name).get();
-  if (forMs === undefined) return woken;
-  return RestatePromise.race([woken, ctx.sleep(forMs).map((_, failure) => notFailed(failure))]);
+  if (forMs === undefined) return void (await woken);
+  const isWoken = await RestatePromise.race([woken, ctx.sleep(forMs).map((_, failure) => notFailed(failure))]);
+  if (!isWoken) await resolves(ctx.promise<boolean>(name));
 }
 
 function notFailed(failure: Error | undefined): false {
   if (failure !== undefined) throw failure;
   return false;
+}
+
+/** False: it was resolved before. */
+async function resolves(promise: DurablePromise<boolean>): Promise<boolean> {
+  try {
+    await promise.resolve(true);
+    return true;
+  } catch (error) {
+    if (error instanceof CancelledError || !(error instanceof TerminalError)) throw error;
+    return false;
+  }
 }
 
 /** Another invocation goes on with the run. A cancel of this one is a cancel of that one, which then ends the run. */
