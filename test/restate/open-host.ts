@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { openRestate } from "../../src/app/restate/open-restate.ts";
+import { createRestateCare } from "../../src/app/restate/restate-care.ts";
 import { SystemClock } from "../../src/app/system-clock.ts";
 import { DEFAULTS } from "../../src/config/settings.ts";
 import type { LocalHostOptions } from "../../src/hosts/local/local-host-options.ts";
@@ -16,6 +17,8 @@ export type ServerAddress = Pick<RestateServer, "ingressUrl" | "adminUrl">;
 export interface HostPlace extends ServerAddress {
   readonly folder: string;
   readonly port: number;
+  /** Absent: one of this port. */
+  readonly service?: string | undefined;
   readonly maxEntries?: number | undefined;
 }
 
@@ -29,7 +32,7 @@ export interface OpenedHost {
 
 /** A host on the journal of a folder, with its endpoint at a port. */
 export async function openHost(
-  { folder, port, ingressUrl, adminUrl, maxEntries = 1_000 }: HostPlace,
+  { folder, port, service = `pawl-${port}`, ingressUrl, adminUrl, maxEntries = 1_000 }: HostPlace,
   executor: Executor,
   given: Partial<LocalHostOptions> = {},
 ): Promise<OpenedHost> {
@@ -39,7 +42,7 @@ export async function openHost(
     ...DEFAULTS.restate,
     url: ingressUrl,
     admin_url: adminUrl,
-    service: `pawl-${port}`,
+    service,
     endpoint_port: port,
     max_entries: maxEntries,
   };
@@ -65,7 +68,7 @@ export async function openHost(
   return {
     host,
     journal,
-    service: settings.service,
+    service,
     port,
     async close() {
       await host.park(AbortSignal.abort());
@@ -76,9 +79,14 @@ export async function openHost(
   };
 }
 
-/** Tells Restate of the endpoint of a host. */
-export async function register(server: ServerAddress, port: number): Promise<void> {
-  await ask(server, "POST", "deployments", { uri: `http://127.0.0.1:${port}`, force: true });
+/** Tells Restate of the endpoint of a host, as `pawl restate register` does. */
+export async function register(
+  { ingressUrl, adminUrl }: ServerAddress,
+  port: number,
+  service = `pawl-${port}`,
+): Promise<void> {
+  const care = createRestateCare({ ...DEFAULTS.restate, url: ingressUrl, admin_url: adminUrl, service });
+  await care.register(`http://127.0.0.1:${port}`);
 }
 
 export async function ask({ adminUrl }: ServerAddress, method: string, path: string, body: object): Promise<void> {

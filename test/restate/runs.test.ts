@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { fanOut, sequence } from "../../bench/support/no-op-host.ts";
 import type { Graph, Step } from "../../src/core/graph/graph.ts";
 import type { JsonObject } from "../../src/core/json.ts";
@@ -6,7 +9,9 @@ import type { RunHost } from "../../src/hosts/run-host.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 import { dag, literal, task } from "../simulation/build.ts";
 import { newGraph } from "../simulation/random-graph.ts";
+import { findFreePort } from "../support/free-port.ts";
 import { RestateServer } from "../support/restate-server.ts";
+import { openHost, register } from "./open-host.ts";
 import { openRestateWorld } from "./restate-world.ts";
 
 let server: RestateServer;
@@ -155,6 +160,27 @@ test("a cancel in Restate ends a run with which another invocation goes on", asy
   await cancelInRestate(id);
   expect((await host.settled(id)).status).toBe("cancelled");
   await expect.poll(() => statusOf(id)).toBe("completed");
+});
+
+test("a run that began at one endpoint goes on at the one that is registered now", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-restate-moved-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { ingressUrl, adminUrl } = server;
+  const openAt = async (port: number) => {
+    const host = await openHost({ folder, port, service: "moved", ingressUrl, adminUrl }, succeeds);
+    await register(server, port, "moved");
+    return host;
+  };
+  const before = await openAt(await findFreePort());
+  const graph = newGraph("asks", dag(approval("look", []), task("publish", { after: ["look"] })));
+  const id = await start(before.host, graph, {});
+  await expect.poll(() => statusOf(id)).toBe("suspended");
+  await before.close();
+
+  const { host, close } = await openAt(await findFreePort());
+  onTestFinished(close);
+  await host.answerApproval(id, "look", { answer: "approve" });
+  expect((await host.settled(id)).status).toBe("completed");
 });
 
 test("large outputs are not in Restate's journal", async () => {

@@ -35,7 +35,7 @@ interface RestateParts {
 /** The host of a process whose runs Restate drives. Throws `PACKAGE_MISSING`. */
 export async function openRestate(parts: RestateParts): Promise<OpenedRestate> {
   const { settings, isEndpoint, tell } = parts;
-  const api = createRestateApi(settings, tellOnce(tell));
+  const api = createRestateApi(settings, tellSometimes(tell));
   return isEndpoint ? openDriver(parts, api) : openStarter(parts, api);
 }
 
@@ -116,12 +116,14 @@ async function loadEndpoint(): Promise<typeof import("../../hosts/restate/restat
   }
 }
 
-/** A server that is away is tried again all the time, and told of once. */
-function tellOnce(tell: (line: string) => void): (error: unknown) => void {
-  let last: string | undefined;
+const QUIET_MS = 60_000;
+
+/** A server that is away is tried again all the time, and told of once a minute. */
+function tellSometimes(tell: (line: string) => void): (error: unknown) => void {
+  let quietUntil = 0;
   return (error) => {
-    if (!isPawlError(error) || error.code === last) return;
-    last = error.code;
+    if (!isPawlError(error) || performance.now() < quietUntil) return;
+    quietUntil = performance.now() + QUIET_MS;
     tell(`${error.code} ${error.message} Runs wait for it.`);
   };
 }

@@ -14,11 +14,6 @@ export function createRestateCare(settings: Settings["restate"]): RestateCare {
 
     isRegistered: () => api.isRegistered(),
     listTroubled: (runId) => api.listTroubled(runId),
-
-    async resumePaused() {
-      const paused = (await api.listTroubled()).filter(({ status }) => status === "paused");
-      for (const { invocationId } of paused) await api.resume(invocationId);
-      return paused.length;
-    },
+    resumePaused: () => api.resumePaused(),
   };
 }

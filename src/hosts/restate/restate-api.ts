@@ -43,22 +43,36 @@ export class RestateApi {
   /** Has Restate drive a run, once: a run that it knows stays as it is. */
   start(runId: string): void {
     const { maxEntries } = this.#options;
-    this.#say(this.#handlerUrl(runId, "run/send"), { maxEntries });
+    this.#send(this.#handlerUrl(runId, "run/send"), { maxEntries });
   }
 
   /** Has Restate go on with a run that waits. */
   wake(runId: string): void {
-    this.#say(this.#handlerUrl(runId, "wake/send"), undefined);
+    this.#send(this.#handlerUrl(runId, "wake/send"), undefined);
   }
 
   /** Tells Restate where the endpoint is, as soon as it answers. */
   keepRegistering(endpointUrl: string): void {
-    this.#say(`${this.#options.adminUrl}/deployments`, { uri: endpointUrl, force: true });
+    this.#say("register", () => this.register(endpointUrl));
   }
 
-  /** Tells Restate where the endpoint is. Throws `RESTATE_REFUSED`, `RESTATE_UNREACHABLE`. */
+  /**
+   * Tells Restate where the endpoint is. It is called there for all runs: an invocation stays with the deployment where it began,
+   * so that one that is known is moved, and no second one is added. Throws `RESTATE_REFUSED`, `RESTATE_UNREACHABLE`.
+   */
   async register(endpointUrl: string): Promise<void> {
-    await this.#call(`${this.#options.adminUrl}/deployments`, { uri: endpointUrl, force: true });
+    const { adminUrl, service } = this.#options;
+    const deployments = `${adminUrl}/deployments`;
+    const [known] = await this.#query(
+      "SELECT d.id, d.endpoint FROM sys_deployment d JOIN sys_service s ON s.deployment_id = d.id" +
+        ` WHERE s.name = '${quoted(service)}'`,
+    );
+    if (known === undefined || toHref(known["endpoint"]) === toHref(endpointUrl)) {
+      await this.#call(deployments, { uri: endpointUrl, force: true });
+      return;
+    }
+    const moved = `${deployments}/${encodeURIComponent(String(known["id"]))}`;
+    await this.#call(moved, { uri: endpointUrl, overwrite: true }, { method: "PATCH" });
   }
 
   /** Resolves with false where the endpoint of this service is not registered. */
@@ -67,7 +81,7 @@ export class RestateApi {
     return found.length > 0;
   }
 
-  /** Invocations that are paused or are tried again and again. `runId`: of that run. */
+  /** Invocations that are paused or are tried again and again, at most a hundred of them, paused ones first. `runId`: of that run. */
   async listTroubled(runId?: string): Promise<readonly TroubledInvocation[]> {
     const { service } = this.#options;
     const key = quoted(runId ?? "");
@@ -75,15 +89,23 @@ export class RestateApi {
       runId === undefined ? "" : ` AND (target_service_key = '${key}' OR starts_with(target_service_key, '${key}~'))`;
     const rows = await this.#query(
       "SELECT id, target_service_key, status, retry_count, last_failure FROM sys_invocation" +
-        ` WHERE target_service_name = '${quoted(service)}' AND status IN ('paused', 'backing-off')${ofRun} LIMIT 100`,
+        ` WHERE target_service_name = '${quoted(service)}' AND status IN ('paused', 'backing-off')${ofRun}` +
+        " ORDER BY status DESC LIMIT 100",
     );
     return rows.map(toTroubled);
   }
 
-  /** Has Restate try a paused invocation again. */
-  async resume(invocationId: string): Promise<void> {
-    const url = `${this.#options.adminUrl}/invocations/${encodeURIComponent(invocationId)}/resume`;
-    await this.#call(url, undefined, { method: "PATCH" });
+  /** Has Restate try all paused invocations again. Resolves with their number. */
+  async resumePaused(): Promise<number> {
+    const { service, adminUrl } = this.#options;
+    const paused = await this.#query(
+      `SELECT id FROM sys_invocation WHERE target_service_name = '${quoted(service)}' AND status = 'paused'`,
+    );
+    for (const { id } of paused)
+      await this.#call(`${adminUrl}/invocations/${encodeURIComponent(String(id))}/resume`, undefined, {
+        method: "PATCH",
+      });
+    return paused.length;
   }
 
   /** What was said last still arrives, where the server answers. */
@@ -97,19 +119,23 @@ export class RestateApi {
     return `${ingressUrl}/${encodeURIComponent(service)}/${encodeURIComponent(runId)}/${handler}`;
   }
 
-  #say(url: string, body: unknown): void {
-    if (this.#unsaid.has(url)) return;
-    this.#unsaid.add(url);
-    const saying: Promise<void> = this.#sayUntilHeard(url, body).finally(() => this.#saying.delete(saying));
+  #send(url: string, body: unknown): void {
+    this.#say(url, () => this.#call(url, body));
+  }
+
+  #say(what: string, call: () => Promise<unknown>): void {
+    if (this.#unsaid.has(what)) return;
+    this.#unsaid.add(what);
+    const saying: Promise<void> = this.#sayUntilHeard(what, call).finally(() => this.#saying.delete(saying));
     this.#saying.add(saying);
   }
 
-  async #sayUntilHeard(url: string, body: unknown): Promise<void> {
+  async #sayUntilHeard(what: string, call: () => Promise<unknown>): Promise<void> {
     for (let pauseMs = FIRST_RETRY_MS; !this.#closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, LAST_RETRY_MS)) {
       try {
         await this.#inTurn(() => {
-          this.#unsaid.delete(url);
-          return this.#call(url, body);
+          this.#unsaid.delete(what);
+          return call();
         });
         return;
       } catch (error) {
@@ -117,8 +143,8 @@ export class RestateApi {
         if (!this.#closing.signal.aborted) this.#options.failed(error);
       }
       // Somebody else has begun to say it.
-      if (this.#unsaid.has(url)) return;
-      this.#unsaid.add(url);
+      if (this.#unsaid.has(what)) return;
+      this.#unsaid.add(what);
       await setTimeout(pauseMs, undefined, { ref: false });
     }
   }
@@ -187,6 +213,11 @@ function toTroubled(row: Readonly<Record<string, unknown>>): TroubledInvocation 
     // Its first line: the rest is the stack.
     failure: typeof failure === "string" ? failure.split("\n", 1)[0] : undefined,
   };
+}
+
+/** Restate keeps addresses with a slash at their end. */
+function toHref(url: unknown): string {
+  return URL.parse(String(url))?.href ?? String(url);
 }
 
 function quoted(text: string): string {

@@ -33,6 +33,8 @@ export function restateEnvironment(folder: string, { ingress, admin, node }: Res
     DO_NOT_TRACK: "1",
     RESTATE_DISABLE_TELEMETRY: "true",
     RESTATE_BASE_DIR: join(folder, "data"),
+    // Otherwise each start leaves folders in that of the machine.
+    RESTATE_WORKER__INVOKER__TMP_DIR: join(folder, "temporary"),
     RESTATE_NODE_NAME: "pawl",
     RESTATE_DEFAULT_NUM_PARTITIONS: "4",
     RESTATE_LISTEN_MODE: "tcp",
