@@ -8,6 +8,7 @@ import type { Answer, Asked, Places } from "./peer.ts";
 const ENGINES: Readonly<Record<string, readonly [name: string, packageName?: string]>> = {
   "pawl-sqlite": ["Pawl, SQLite"],
   "pawl-postgres": ["Pawl, PostgreSQL"],
+  "pawl-restate": ["Pawl, Restate and SQLite"],
   dbos: ["DBOS, PostgreSQL", "@dbos-inc/dbos-sdk"],
   restate: ["Restate", "@restatedev/restate-server"],
   bullmq: ["BullMQ flows (jobs)", "bullmq"],

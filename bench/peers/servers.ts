@@ -75,6 +75,7 @@ export async function startServers(): Promise<Servers> {
     storing(name, child) {
       if (name === "bullmq") return [redis.pid ?? 0];
       if (name === "restate") return [restate.pid ?? 0];
+      if (name === "pawl-restate") return [restate.pid ?? 0, child];
       return name.endsWith("sqlite") ? [child] : [postgres.pid, ...childrenOf(postgres.pid)];
     },
     async close() {

@@ -10,11 +10,7 @@ import { MemoryFileStorage } from "../../test/support/memory/memory-file-storage
 
 /** The real host with an executor that does nothing: what is left is what Pawl costs. */
 export function openNoOpHost(journal: Journal, outputBytes = 0): LocalHost {
-  const output = outputBytes === 0 ? true : "x".repeat(outputBytes);
-  const executor: Executor = {
-    recordsInput: false,
-    run: async () => ({ status: "succeeded", output, costMicro: 0 }),
-  };
+  const executor = noOp(outputBytes);
   return new LocalHost({
     journal,
     blobs: new MemoryBlobs(),
@@ -28,6 +24,11 @@ export function openNoOpHost(journal: Journal, outputBytes = 0): LocalHost {
       throw error;
     },
   });
+}
+
+export function noOp(outputBytes = 0): Executor {
+  const output = outputBytes === 0 ? true : "x".repeat(outputBytes);
+  return { recordsInput: false, run: async () => ({ status: "succeeded", output, costMicro: 0 }) };
 }
 
 export function sequence(steps: number): Graph {

@@ -20,6 +20,8 @@ export interface HostPlace extends ServerAddress {
   /** Absent: one of this port. */
   readonly service?: string | undefined;
   readonly maxEntries?: number | undefined;
+  /** Absent: one in the folder, written in this thread. */
+  readonly journal?: Journal;
 }
 
 export interface OpenedHost {
@@ -32,11 +34,11 @@ export interface OpenedHost {
 
 /** A host on the journal of a folder, with its endpoint at a port. */
 export async function openHost(
-  { folder, port, service = `pawl-${port}`, ingressUrl, adminUrl, maxEntries = 1_000 }: HostPlace,
+  { folder, port, service = `pawl-${port}`, ingressUrl, adminUrl, maxEntries = 1_000, journal: records }: HostPlace,
   executor: Executor,
   given: Partial<LocalHostOptions> = {},
 ): Promise<OpenedHost> {
-  const journal = openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" });
+  const journal = records ?? openSqliteJournal({ path: join(folder, "pawl.db"), durability: "power" });
   const clock = new SystemClock();
   const settings = {
     ...DEFAULTS.restate,

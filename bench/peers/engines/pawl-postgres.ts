@@ -1,5 +1,5 @@
 import type { Graph } from "../../../src/core/graph/graph.ts";
-import type { LocalHost } from "../../../src/hosts/local/local-host.ts";
+import type { RunHost } from "../../../src/hosts/run-host.ts";
 import { readDatabaseUrl } from "../../../src/storage/postgres/database-address.ts";
 import { openPostgresJournal } from "../../../src/storage/postgres/journal/postgres-journal.ts";
 import { PostgresDatabase } from "../../../src/storage/postgres/postgres-database.ts";
@@ -36,7 +36,7 @@ export async function openPostgresPeer(url: string) {
 }
 
 /** Returns the run's id. */
-export async function runOn(host: LocalHost, graph: Graph): Promise<string> {
+export async function runOn(host: Pick<RunHost, "startRun" | "settled">, graph: Graph): Promise<string> {
   const { id } = await host.startRun({ definition: { text: "", graph }, input: graph.input.defaults });
   const { status } = await host.settled(id);
   if (status !== "completed") throw new Error(`The run has ended as ${status}.`);
