@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { AT_ONCE, application, QUESTION, REVIEW } from "../end-to-end/support/application.ts";
 import { pawl, startPawl } from "../end-to-end/support/pawl.ts";
 import { makeDatabaseNow } from "../support/database-now.ts";
@@ -111,25 +113,48 @@ test("a paused invocation is told of by runs show and doctor, and resumed", { ti
   await expect.poll(async () => (await show()).stdout).not.toContain("has paused it");
 });
 
-// A server of Restate is started twice.
-test("dev --restate starts a server beside it, and its runs go on at the next start", { timeout: 60_000 }, async () => {
-  const port = await findFreePort();
-  const options = { cwd: application(FILES), env: { RESTATE_ENDPOINT_PORT: String(port) } };
-  const first = startPawl(["dev", "--restate", "--port", "0"], options);
-  const url = urlIn(await first.printed("openapi.json"));
-  const run = await pawl(["run", "question", "-i", "question=Why?", "--url", url, "--json"], options);
+// A server of Restate is started twice, and three of ours.
+test("dev --restate starts a server beside it, takes over one that was left, and ends it", {
+  timeout: 60_000,
+}, async () => {
+  const cwd = application(FILES);
+  const options = { cwd, env: { RESTATE_ENDPOINT_PORT: String(await findFreePort()) } };
+  const begin = async () => {
+    const dev = startPawl(["dev", "--restate", "--port", "0"], options);
+    const url = urlIn(await dev.printed("openapi.json"));
+    const { pid } = JSON.parse(readFileSync(join(cwd, ".pawl/restate/running.json"), "utf8")) as { pid: number };
+    onTestFinished(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")));
+    return { dev, url, pid };
+  };
+  const first = await begin();
+  const run = await pawl(["run", "question", "-i", "question=Why?", "--url", first.url, "--json"], options);
   expect(dataOf(run)).toMatchObject({ status: "completed" });
-  const asks = await pawl(["run", "review", "--url", url, "--json"], options);
+  const asks = await pawl(["run", "review", "--url", first.url, "--json"], options);
   expect(asks.code).toBe(6);
   const id = String(dataOf(asks)["run_id"]);
-  first.kill("SIGTERM");
-  expect(await first.ended).toMatchObject({ code: 0 });
+  first.dev.kill("SIGTERM");
+  expect(await first.dev.ended).toMatchObject({ code: 0 });
+  expect(isAlive(first.pid)).toBe(false);
 
-  const second = startPawl(["dev", "--restate", "--port", "0"], options);
-  const again = urlIn(await second.printed("openapi.json"));
-  expect((await pawl(["approve", id, "--url", again], options)).code).toBe(0);
-  const status = async () => dataOf(await pawl(["runs", "show", id, "--url", again, "--json"], options))["status"];
+  const killed = await begin();
+  killed.dev.kill("SIGKILL");
+  await killed.dev.ended;
+  expect(isAlive(killed.pid)).toBe(true);
+
+  const { dev, url, pid } = await begin();
+  expect(pid).toBe(killed.pid);
+  expect((await pawl(["approve", id, "--url", url], options)).code).toBe(0);
+  const status = async () => dataOf(await pawl(["runs", "show", id, "--url", url, "--json"], options))["status"];
   await expect.poll(status).toBe("completed");
-  second.kill("SIGTERM");
-  expect(await second.ended).toMatchObject({ code: 0 });
+  dev.kill("SIGTERM");
+  expect(await dev.ended).toMatchObject({ code: 0 });
+  await expect.poll(() => isAlive(pid)).toBe(false);
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

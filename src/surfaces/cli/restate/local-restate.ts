@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
@@ -14,6 +15,7 @@ interface Running {
 }
 
 const LOOK_EVERY_MS = 50;
+const LOOK_MS = 1_000;
 const START_MS = 30_000;
 const STOP_MS = 5_000;
 
@@ -33,14 +35,19 @@ export class LocalRestate implements Running {
   static async start(folder: string): Promise<LocalRestate> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const noted = join(folder, "running.json");
+    const cluster = await nameOf(folder);
     const left = await readNoted(noted);
-    if (left !== undefined && (await answers(left))) return new LocalRestate(left);
+    if (left !== undefined && (await isOf(cluster, left)) && (await answers(left))) return new LocalRestate(left);
     const [ingress, admin, node] = await Promise.all([findPort(), findPort(), findPort()]);
     const log = join(folder, "restate.log");
     const written = await open(log, "w", 0o600);
     const child = spawn(findRestateProgram(), ["--no-logo"], {
       cwd: folder,
-      env: { ...restateEnvironment(folder, { ingress, admin, node }), RESTATE_LOG_DISABLE_ANSI_CODES: "true" },
+      env: {
+        ...restateEnvironment(folder, { ingress, admin, node }),
+        RESTATE_CLUSTER_NAME: cluster,
+        RESTATE_LOG_DISABLE_ANSI_CODES: "true",
+      },
       stdio: ["ignore", written.fd, written.fd],
       // A Ctrl-C in the terminal is for who has started it.
       detached: true,
@@ -95,12 +102,32 @@ function withoutAnswer(log: string, cause?: unknown): PawlError {
 
 async function answers({ ingressUrl, adminUrl }: Running): Promise<boolean> {
   const isThere = (url: string) =>
-    fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
+    fetch(url, { signal: AbortSignal.timeout(LOOK_MS) }).then(
       ({ ok }) => ok,
       () => false,
     );
   const both = await Promise.all([isThere(`${adminUrl}/health`), isThere(`${ingressUrl}/restate/health`)]);
   return both.every(Boolean);
+}
+
+/** The server refuses data of another name, so that the name stays with them. */
+async function nameOf(folder: string): Promise<string> {
+  const path = join(folder, "cluster");
+  const kept = await readFile(path, "utf8").catch(() => undefined);
+  if (kept !== undefined) return kept;
+  const name = `pawl-${randomUUID()}`;
+  await writeFile(path, name, { flag: "wx" });
+  return name;
+}
+
+/** Since it was noted its port and its process id may have become those of others, and it is to be ended one day. */
+async function isOf(cluster: string, { adminUrl }: Running): Promise<boolean> {
+  try {
+    const answer = await fetch(`${adminUrl}/cluster-health`, { signal: AbortSignal.timeout(LOOK_MS) });
+    return ((await answer.json()) as { readonly cluster_name?: unknown }).cluster_name === cluster;
+  } catch {
+    return false;
+  }
 }
 
 async function readNoted(path: string): Promise<Running | undefined> {
