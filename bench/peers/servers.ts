@@ -13,8 +13,8 @@ import type { Places } from "./peer.ts";
 export interface Servers {
   /** With a database and a folder for one engine. */
   placesFor(name: string): Promise<Places>;
-  /** The processes that store what an engine with this name has done, and that run now. */
-  storing(name: string, child: number): readonly number[];
+  /** The processes that store what an engine with this name has done, and that run now, by the store that they are of. */
+  storing(name: string, child: number): readonly (readonly number[])[];
   close(): Promise<void>;
 }
 
@@ -73,10 +73,10 @@ export async function startServers(): Promise<Servers> {
       };
     },
     storing(name, child) {
-      if (name === "bullmq") return [redis.pid ?? 0];
-      if (name === "restate") return [restate.pid ?? 0];
-      if (name === "pawl-restate") return [restate.pid ?? 0, child];
-      return name.endsWith("sqlite") ? [child] : [postgres.pid, ...childrenOf(postgres.pid)];
+      if (name === "bullmq") return [[redis.pid ?? 0]];
+      if (name === "restate") return [[restate.pid ?? 0]];
+      if (name === "pawl-restate") return [[restate.pid ?? 0], [child]];
+      return [name.endsWith("sqlite") ? [child] : [postgres.pid, ...childrenOf(postgres.pid)]];
     },
     async close() {
       await Promise.all([stop(redis), stop(restate)]);

@@ -1,3 +1,4 @@
+import { ChurnMap } from "../../core/churn-map.ts";
 import type { RunNo } from "../../ports/journal.ts";
 import { CommitQueue, type CommitQueueOptions } from "../local/commit-queue.ts";
 import type { LiveRun } from "../session/live-run.ts";
@@ -11,7 +12,9 @@ import { RunCommits } from "./run-commits.ts";
 export class RestateLog implements HostLog {
   readonly #queue: CommitQueue;
   readonly #unattended: (run: LiveRun) => void;
-  readonly #runs = new Map<RunNo, RunCommits>();
+  readonly #runs = new ChurnMap<RunNo, RunCommits>();
+  /** Those that have had something to commit. */
+  readonly #byId = new ChurnMap<string, RunCommits>();
   /** Runs that are being created here: Restate is told of them when our records have them. */
   readonly #created = new Set<RunNo>();
   #isEnding = false;
@@ -34,12 +37,20 @@ export class RestateLog implements HostLog {
       commits = undefined;
     }
     commits ??= this.open(run.no);
-    commits.run = run;
+    if (commits.run === undefined) {
+      commits.run = run;
+      this.#byId.set(run.runId, commits);
+    }
     commits.mark();
   }
 
   find(no: RunNo): RunCommits | undefined {
     return this.#runs.get(no);
+  }
+
+  /** Undefined: the run is not in memory, or has had nothing to commit in it. */
+  findNumber(runId: string): RunNo | undefined {
+    return this.#byId.get(runId)?.run?.no;
   }
 
   /** The commits of a run that is loaded or created now. */
@@ -52,7 +63,9 @@ export class RestateLog implements HostLog {
           if (run !== undefined) this.#unattended(run);
         },
         left: (left) => {
-          if (this.#runs.get(no) === left) this.#runs.delete(no);
+          if (this.#runs.get(no) !== left) return;
+          this.#runs.delete(no);
+          if (left.run !== undefined) this.#byId.delete(left.run.runId);
         },
         isEnding: () => this.#isEnding,
       },

@@ -1,7 +1,7 @@
 import type { Append, AppendResult } from "../../ports/journal.ts";
 import type { LiveRun } from "../session/live-run.ts";
 import type { Committer } from "../session/session-log.ts";
-import { type CommitEntry, MAX_ENTRY_CHARS, toCommitEntry } from "./run-entry.ts";
+import { type CommitEntry, isLarge, toCommitEntry } from "./run-entry.ts";
 
 export interface RunCommitsParts {
   /** Takes the run into the next commit to our records. */
@@ -133,8 +133,7 @@ export class RunCommits implements Committer {
     const open = { lastSeq, isEnd, entry: waiting ?? Promise.withResolvers(), written: Promise.withResolvers() };
     this.#open = open as OpenCommit;
     this.#waiting = undefined;
-    const isFollowed = waiting?.isLast === false && !isEnd;
-    if (isFollowed && JSON.stringify(append).length <= MAX_ENTRY_CHARS) waiting.resolve(entry);
+    if (waiting?.isLast === false && !isEnd && !isLarge(entry)) waiting.resolve(entry);
     return append;
   }
 

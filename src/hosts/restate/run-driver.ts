@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import { ChurnMap } from "../../core/churn-map.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
@@ -87,7 +88,7 @@ interface Attached {
 export class RunDriver {
   readonly #parts: RunDriverParts;
   /** By the id of the run. */
-  readonly #attached = new Map<string, Attached>();
+  readonly #attached = new ChurnMap<string, Attached>();
   /** Runs whose invocation was woken and is not here yet. */
   readonly #woken = new Set<string>();
 
@@ -140,14 +141,19 @@ export class RunDriver {
     const { runId, ended } = attempt;
     const known = this.#attached.get(runId);
     if (known?.attempt === attempt) return known;
-    const record = await this.#parts.journal.findRun(runId);
-    if (record === undefined || record === "ambiguous" || record.id !== runId) return undefined;
+    const no = this.#parts.log.findNumber(runId) ?? (await this.#findOnDisk(runId));
+    if (no === undefined) return undefined;
     refuseEnded(attempt);
-    const attached: Attached = { no: record.no, attempt, isCancelAsked: false, isWaiting: false };
+    const attached: Attached = { no, attempt, isCancelAsked: false, isWaiting: false };
     this.#attached.set(runId, attached);
-    this.#parts.claims.allow(record.no);
+    this.#parts.claims.allow(no);
     ended.addEventListener("abort", () => void this.#letGo(runId, attached), { once: true });
     return attached;
+  }
+
+  async #findOnDisk(runId: string): Promise<RunNo | undefined> {
+    const record = await this.#parts.journal.findRun(runId);
+    return record === undefined || record === "ambiguous" || record.id !== runId ? undefined : record.no;
   }
 
   /** Another process may be the one that Restate asks next. */

@@ -1,3 +1,4 @@
+import type { Serde } from "@restatedev/restate-sdk";
 import type { Append } from "../../ports/journal.ts";
 
 /** What one entry of Restate's journal says of a run. The handler decides by it alone, so that a replay decides the same. */
@@ -17,9 +18,36 @@ export interface CommitEntry {
 }
 
 /** Restate refuses messages of 32 MiB, and replays each entry. Commits that are larger than this stand in our records only. */
-export const MAX_ENTRY_CHARS = 64 * 1024;
+const MAX_ENTRY_CHARS = 64 * 1024;
 
 export function toCommitEntry(append: Append): CommitEntry {
   const { afterSeq, events, patch } = append;
   return { type: "committed", lastSeq: afterSeq + events.length, isEnd: patch?.completedAt !== undefined, append };
+}
+
+/** The texts of entries that were measured, and are about to be written. */
+const texts = new WeakMap<RunEntry, string>();
+
+export function isLarge(entry: CommitEntry): boolean {
+  const text = JSON.stringify(entry);
+  texts.set(entry, text);
+  return text.length > MAX_ENTRY_CHARS;
+}
+
+/** As JSON. The SDK reads each entry that it has written as soon as Restate has it: for one invocation, that is not parsed again. */
+export class RunEntrySerde implements Serde<RunEntry> {
+  readonly contentType = "application/json";
+  #written: { readonly entry: RunEntry; readonly bytes: Buffer } | undefined;
+
+  serialize(entry: RunEntry): Uint8Array {
+    const bytes = Buffer.from(texts.get(entry) ?? JSON.stringify(entry));
+    this.#written = { entry, bytes };
+    return bytes;
+  }
+
+  deserialize(bytes: Uint8Array): RunEntry {
+    const written = this.#written;
+    if (written?.bytes.equals(bytes) === true) return written.entry;
+    return JSON.parse(new TextDecoder().decode(bytes)) as RunEntry;
+  }
 }

@@ -12,7 +12,7 @@ import {
 } from "@restatedev/restate-sdk";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { RunDriver } from "./run-driver.ts";
-import type { RunEntry } from "./run-entry.ts";
+import { type RunEntry, RunEntrySerde } from "./run-entry.ts";
 
 export interface RunWorkflowOptions {
   readonly service: string;
@@ -97,6 +97,7 @@ export function createRunWorkflow(driver: Handled, { service }: RunWorkflowOptio
 async function drive(ctx: WorkflowContext<State>, part: Part, driver: Handled): Promise<Outcome> {
   const { run: runId = ctx.key, maxEntries = MAX_ENTRIES } = part;
   const attempt = { runId, ended: ctx.request().attemptCompletedSignal };
+  const entrySerde = new RunEntrySerde();
   let last: RunEntry | undefined;
   // What was asked while the invocation before this one ended may have woken only that one.
   let isWoken = part.run !== undefined;
@@ -104,7 +105,9 @@ async function drive(ctx: WorkflowContext<State>, part: Part, driver: Handled): 
   for (let entries = 1, wait = 1; entries <= maxEntries; entries += 1) {
     const known = { last, isWoken, isCancelled, isLast: entries === maxEntries };
     try {
-      const entry = await ctx.run("commit", () => driver.next(attempt, known).catch(pauseIfHopeless));
+      const entry = await ctx.run("commit", () => driver.next(attempt, known).catch(pauseIfHopeless), {
+        serde: entrySerde,
+      });
       await driver.confirm(attempt, entry);
       if (entry.type === "ended" || (entry.type === "committed" && entry.isEnd)) return { hasEnded: true, isCancelled };
       last = entry;
