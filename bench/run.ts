@@ -21,6 +21,13 @@ import { benchParkedRuns } from "./workers/parked-runs.ts";
 import { benchRequests } from "./workers/requests.ts";
 import { benchWorkers } from "./workers/waiting-steps.ts";
 
+/** Programs of their own, with tables of their own. */
+const PROGRAMS: Record<string, string> = {
+  "next-cost": "core/next-cost.ts",
+  "exact-json": "core/exact-json.ts",
+  pages: "web/main.ts",
+};
+
 /**
  * `npm run bench [-- NAME ...] [-- --rounds=N]`: each figure beside its floor, measured in the same run. `--peers` installs other
  * engines and measures Pawl beside them instead; `--curves` draws what grows with what into `docs/images`.
@@ -54,14 +61,25 @@ const wanted = args.filter((arg) => !arg.startsWith("--"));
 if (args.includes("--peers")) benchPeers("main.ts", "claims/main.ts");
 if (args.includes("--curves")) benchPeers("curves.ts");
 
-console.log(
-  `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, medians of ${rounds} interleaved rounds\n`,
-);
-console.log("| what | floor | floor ms | ours ms | ratio | asked | |");
-console.log("|---|---|---|---|---|---|---|");
-for (const [name, bench] of Object.entries(SCENARIOS)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  for (const result of await bench(rounds)) console.log(toRow(result));
+const names = [...Object.keys(PROGRAMS), ...Object.keys(SCENARIOS)];
+const unknown = wanted.find((name) => !names.includes(name));
+if (unknown !== undefined) {
+  console.error(`There is no ${unknown} to measure: ${names.join(", ")}.`);
+  process.exit(2);
+}
+for (const [name, program] of Object.entries(PROGRAMS)) if (isWanted(name)) run(process.execPath, inBench(program));
+const scenarios = Object.entries(SCENARIOS).filter(([name]) => isWanted(name));
+if (scenarios.length > 0) {
+  console.log(
+    `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}, medians of ${rounds} interleaved rounds\n`,
+  );
+  console.log("| what | floor | floor ms | ours ms | ratio | asked | |");
+  console.log("|---|---|---|---|---|---|---|");
+}
+for (const [, bench] of scenarios) for (const result of await bench(rounds)) console.log(toRow(result));
+
+function isWanted(name: string): boolean {
+  return wanted.length === 0 || wanted.includes(name);
 }
 
 function toRow({ name, floorName, floorMs, oursMs, ratio, target, note = "" }: Comparison): string {
@@ -71,13 +89,18 @@ function toRow({ name, floorName, floorMs, oursMs, ratio, target, note = "" }: C
 
 /** They have packages of their own, none of whose scripts is run. */
 function benchPeers(...programs: readonly string[]): never {
-  const folder = fileURLToPath(new URL("./peers/", import.meta.url));
-  const run = (command: string, ...given: string[]) => {
-    const { status } = spawnSync(command, given, { stdio: "inherit" });
-    if (status !== 0) process.exit(1);
-  };
-  run("npm", "ci", "--prefix", folder, "--ignore-scripts", "--no-audit", "--no-fund");
+  run("npm", "ci", "--prefix", inBench("peers"), "--ignore-scripts", "--no-audit", "--no-fund");
   const rest = args.filter((arg) => arg !== "--peers" && arg !== "--curves");
-  for (const program of programs) run(process.execPath, `${folder}${program}`, ...rest);
+  for (const program of programs) run(process.execPath, inBench(`peers/${program}`), ...rest);
   process.exit(0);
+}
+
+function inBench(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+/** A program that fails ends everything. */
+function run(command: string, ...given: string[]): void {
+  const { status } = spawnSync(command, given, { stdio: "inherit" });
+  if (status !== 0) process.exit(1);
 }
