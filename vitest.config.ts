@@ -31,15 +31,15 @@ const QUICK = [
   "test/faults/{kill-at-every-commit,two-owners}.test.ts",
 ];
 
-/** End-to-end tests once more, over PostgreSQL alone, and over PostgreSQL, Redis and a bucket: `test/end-to-end/support/profile.ts`. */
-const PROFILES = ["postgres", "production"].map((name) => ({
+/** End-to-end tests once more, on what else there is: `test/end-to-end/support/profile.ts`. */
+const PROFILES = ["postgres", "production", "restate"].map((name) => ({
   extends: true as const,
   test: {
     name,
     include: ["test/end-to-end/**/*.test.ts"],
     env: { PAWL_TEST_PROFILE: name },
     setupFiles: ["test/end-to-end/support/embedded-only.ts"],
-    globalSetup: name === "production" ? ["test/support/production-for-all.ts"] : [],
+    globalSetup: name === "postgres" ? [] : [`test/support/${name}-for-all.ts`],
   },
 }));
 

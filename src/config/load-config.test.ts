@@ -99,6 +99,7 @@ const wrong: readonly { readonly name: string; readonly files: Record<string, st
   { name: "an unknown section", files: { "pawl.yaml": "agnet: {x: 1}" }, says: "agnet" },
   { name: "a section that is no map", files: { "pawl.yaml": "agent: fast" }, says: "must be a map" },
   { name: "YAML that cannot be read", files: { "pawl.yaml": "agent: [" }, says: "pawl.yaml cannot be read" },
+  { name: "a name with a slash", files: { "pawl.yaml": "restate: {service: a/b}" }, says: "begins with a letter" },
   { name: "a name from the language itself", files: { "pawl.yaml": "__proto__: {x: 1}" }, says: "no such setting" },
 ];
 

@@ -3,6 +3,8 @@ import type { NestedSettings } from "./nested-settings.ts";
 /** A kind of value, with the type that it is read as. The checks are in `settings-schema.ts`. */
 export interface Values extends NestedSettings {
   readonly text: string;
+  /** Letters, digits, `.`, `_` and `-`, a letter first: a name that other programs and addresses take as it is. */
+  readonly name: string;
   /** A text that is masked wherever it would be shown. */
   readonly secret: string;
   readonly url: string;

@@ -5,6 +5,8 @@ import type { SettingDescription } from "./setting-description.ts";
 import type { Settings, TerminalSettings } from "./settings.ts";
 import { SETTINGS } from "./settings-table.ts";
 
+const NAME = /^[a-z][\w.-]{0,127}$/i;
+
 /** Checks settings from every origin; numbers may be texts, as the environment has no others. */
 export const settingsSchema = z.strictObject(
   Object.fromEntries(Object.entries(SETTINGS).map(([name, settings]) => [name, sectionSchema(settings)])),
@@ -29,6 +31,8 @@ function valueSchema({ is, range, minLength }: SettingDescription): z.ZodType {
     case "text":
     case "secret":
       return minLength === undefined ? z.string() : z.string().min(minLength);
+    case "name":
+      return z.string().regex(NAME, "a name has letters, digits, `.`, `_` and `-`, and begins with a letter");
     case "url":
       return z.url({ protocol: /^https?$/ });
     case "number":

@@ -143,8 +143,7 @@ export const SETTINGS = {
     },
     token: { is: "secret", env: ["RESTATE_AUTH_TOKEN"], says: "Sent to both as a bearer token." },
     service: {
-      is: "text",
-      minLength: 1,
+      is: "name",
       default: "pawl",
       says: "The name of the workflow in Restate. Applications that share a Restate server need one each.",
     },

@@ -1,5 +1,7 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { createInvocationJournal } from "../../src/hosts/restate/invocation-journal.ts";
+import { InvocationClaims } from "../../src/hosts/restate/run-driver.ts";
 import { PostgresWay } from "../chaos/cluster/postgres-way.ts";
 import { openTestJournal } from "../support/open-test-journal.ts";
 import { newTestDatabase } from "../support/test-database.ts";
@@ -68,4 +70,19 @@ test("a run that could not be let go of is taken up again", async () => {
   expect(await journal.claimDue(NOW)).toMatchObject([{ no: run }]);
   await journal.release([run]);
   expect(await other.claimDue(NOW)).toMatchObject([{ no: run }]);
+});
+
+test("where Restate drives the runs, a run that was claimed while the connection was cut is left to others", async () => {
+  const { way, journal, other } = await openTwo();
+  const run = await createRun(other, "r");
+  await other.release([run]);
+  const claims = new InvocationClaims(false);
+  const driven = createInvocationJournal(journal, claims, { created: () => undefined, unloaded: () => undefined });
+  expect(await driven.claim(run), "its invocation is not here").toBeUndefined();
+  claims.allow(run);
+  way.cutAfter(1, "answer");
+  await expect(driven.claim(run)).rejects.toMatchObject({ code: "JOURNAL_IO" });
+  expect(await other.claim(run), "it was claimed all the same").toBeUndefined();
+  expect(await driven.claimDue(NOW)).toEqual([]);
+  expect(await other.claim(run)).toMatchObject({ no: run });
 });

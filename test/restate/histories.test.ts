@@ -11,7 +11,9 @@ import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { rounds } from "../properties/rounds.ts";
 import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
 import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
+import { openTestJournal } from "../support/open-test-journal.ts";
 import { RestateServer } from "../support/restate-server.ts";
+import { newTestDatabase } from "../support/test-database.ts";
 import { type DrawnRun, drawRun, historyOf, playersOf, playRun } from "./play-run.ts";
 import { openRestateWorld } from "./restate-world.ts";
 
@@ -24,7 +26,7 @@ type Histories = ReadonlyMap<string, readonly string[]>;
 describe.each([
   ["as it is", "1s", 1],
   ["replaying everything at each step", "0s", 3],
-])("the same history as on SQLite alone, %s", (_, inactivityTimeout, attemptsOfARun) => {
+])("the same history as on SQLite and PostgreSQL alone, %s", (_, inactivityTimeout, attemptsOfARun) => {
   let server: RestateServer;
 
   beforeAll(async () => {
@@ -44,8 +46,10 @@ describe.each([
       const attempts = countAttempts();
       await playAll(host, journal, runs);
       expect(attempts()).toBeGreaterThanOrEqual(RUNS * attemptsOfARun);
-      const alone = await playAlone(runs);
-      for (const { id } of runs) expect(await historyOf(journal, id), id).toEqual(alone.get(id));
+      for (const open of [openSqlite, openPostgres]) {
+        const alone = await playAlone(await open(), runs);
+        for (const { id } of runs) expect(await historyOf(journal, id), id).toEqual(alone.get(id));
+      }
     },
     // Each run waits and is answered, and each wait is an invocation that is taken up again.
     RUNS * 2_000,
@@ -73,9 +77,17 @@ async function playAll(host: RunHost, journal: Journal, runs: readonly DrawnRun[
   await Promise.all(Array.from({ length: AT_ONCE }, play));
 }
 
-async function playAlone(runs: readonly DrawnRun[]): Promise<Histories> {
+async function openSqlite(): Promise<Journal> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-alone-"));
-  const journal = openSqliteJournal({ path: join(folder, "pawl.db"), durability: "process" });
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return openSqliteJournal({ path: join(folder, "pawl.db"), durability: "process" });
+}
+
+async function openPostgres(): Promise<Journal> {
+  return openTestJournal(await newTestDatabase());
+}
+
+async function playAlone(journal: Journal, runs: readonly DrawnRun[]): Promise<Histories> {
   const clock = new SystemClock();
   const { executor, options } = playersOf(runs);
   const host = new LocalHost({
@@ -96,6 +108,5 @@ async function playAlone(runs: readonly DrawnRun[]): Promise<Histories> {
     await host.park(AbortSignal.abort());
     await journal.close();
     clock.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -162,25 +162,27 @@ test("a cancel in Restate ends a run with which another invocation goes on", asy
   await expect.poll(() => statusOf(id)).toBe("completed");
 });
 
-test("a run that began at one endpoint goes on at the one that is registered now", async () => {
+test("a run that began at one endpoint goes on at the one that is registered now, by the bound of entries of before", async () => {
   const folder = mkdtempSync(join(tmpdir(), "pawl-restate-moved-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { ingressUrl, adminUrl } = server;
-  const openAt = async (port: number) => {
-    const host = await openHost({ folder, port, service: "moved", ingressUrl, adminUrl }, succeeds);
+  const openAt = async (port: number, maxEntries: number) => {
+    const host = await openHost({ folder, port, service: "moved", ingressUrl, adminUrl, maxEntries }, succeeds);
     await register(server, port, "moved");
     return host;
   };
-  const before = await openAt(await findFreePort());
-  const graph = newGraph("asks", dag(approval("look", []), task("publish", { after: ["look"] })));
+  const before = await openAt(await findFreePort(), 3);
+  const steps = Array.from({ length: 4 }, (_, n) => task(`s${n}`, { after: [n === 0 ? "look" : `s${n - 1}`] }));
+  const graph = newGraph("asks", dag(approval("look", []), ...steps));
   const id = await start(before.host, graph, {});
   await expect.poll(() => statusOf(id)).toBe("suspended");
   await before.close();
 
-  const { host, close } = await openAt(await findFreePort());
+  const { host, close } = await openAt(await findFreePort(), 100);
   onTestFinished(close);
   await host.answerApproval(id, "look", { answer: "approve" });
   expect((await host.settled(id)).status).toBe("completed");
+  await expect.poll(() => statusOf(`${id}~2`)).toBe("completed");
 });
 
 test("large outputs are not in Restate's journal", async () => {

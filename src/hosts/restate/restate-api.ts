@@ -53,7 +53,7 @@ export class RestateApi {
 
   /** Tells Restate where the endpoint is, as soon as it answers. */
   keepRegistering(endpointUrl: string): void {
-    this.#say("register", () => this.register(endpointUrl));
+    void this.#sayUntilHeard("register", () => this.register(endpointUrl));
   }
 
   /**
@@ -108,9 +108,12 @@ export class RestateApi {
     return paused.length;
   }
 
-  /** What was said last still arrives, where the server answers. */
+  /** What was said last of runs still arrives, where the server answers. */
   async close(): Promise<void> {
-    await Promise.race([Promise.all(this.#saying), setTimeout(CLOSE_GRACE_MS, undefined, { ref: false })]);
+    const { signal } = this.#closing;
+    // The pauses between tries keep no process alive, and this one is to end by itself.
+    const grace = setTimeout(CLOSE_GRACE_MS, undefined, { signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#saying), grace]);
     this.#closing.abort();
   }
 
@@ -120,17 +123,14 @@ export class RestateApi {
   }
 
   #send(url: string, body: unknown): void {
-    this.#say(url, () => this.#call(url, body));
-  }
-
-  #say(what: string, call: () => Promise<unknown>): void {
-    if (this.#unsaid.has(what)) return;
-    this.#unsaid.add(what);
-    const saying: Promise<void> = this.#sayUntilHeard(what, call).finally(() => this.#saying.delete(saying));
+    if (this.#unsaid.has(url)) return;
+    const call = () => this.#call(url, body);
+    const saying: Promise<void> = this.#sayUntilHeard(url, call).finally(() => this.#saying.delete(saying));
     this.#saying.add(saying);
   }
 
   async #sayUntilHeard(what: string, call: () => Promise<unknown>): Promise<void> {
+    this.#unsaid.add(what);
     for (let pauseMs = FIRST_RETRY_MS; !this.#closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, LAST_RETRY_MS)) {
       try {
         await this.#inTurn(() => {

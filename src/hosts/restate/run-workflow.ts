@@ -50,10 +50,10 @@ const INACTIVITY_MS = 1_000;
 /** No entry waits longer for its steps. */
 const ABORT_MS = 365 * 24 * 3_600_000;
 const JOURNAL_RETENTION_MS = 3_600_000;
-/** A server or an endpoint that is back is at work again within a second. */
-const RETRY = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 1_000 } as const;
+/** A server or an endpoint that is back is at work again within half a second. */
+const RETRY = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 500 } as const;
 /** About a day of an endpoint that cannot be reached. Then it is paused, and somebody has to resume it. */
-const MAX_ATTEMPTS = 86_400;
+const MAX_ATTEMPTS = 2 * 86_400;
 
 /** No further try can succeed. */
 const HOPELESS: ReadonlySet<string> = new Set(["JOURNAL_DAMAGED", "GRAPH_FORMAT_UNKNOWN"]);
