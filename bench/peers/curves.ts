@@ -9,6 +9,7 @@ import { measureThroughput } from "../workers/waiting-steps.ts";
 import { type Chart, drawChart, type Line } from "./draw-chart.ts";
 import { openPostgresPeer, runOn } from "./engines/pawl-postgres.ts";
 import { ENGINE_NAMES, PeerProcess, titleOf } from "./peer-process.ts";
+import { timeRestateRecovery } from "./restate-recovery.ts";
 import { type Servers, startServers } from "./servers.ts";
 
 /** `npm run bench -- --curves [-- steps|resume|parked|workers ...]`: draws each curve, and prints its figures. */
@@ -16,6 +17,8 @@ const CURVES: Readonly<Record<string, () => Promise<Chart>>> = { steps, resume, 
 
 const COUNTS = [100, 1_000, 10_000, 100_000];
 const ROUNDS = 3;
+/** Of Restate, whose pause before it looks is by chance. */
+const RECOVERIES = 9;
 /** A run of ten times as many steps is not waited for by an engine that took longer than this. */
 const LONG_MS = 15_000;
 /** Of these a step is a job, and there is no run. */
@@ -75,15 +78,19 @@ async function timeSteps(servers: Servers, name: string): Promise<Line["points"]
 async function resume(): Promise<Chart> {
   const sqlite: [number, number][] = [];
   const postgres: [number, number][] = [];
+  const restate: [number, number][] = [];
   for (const count of COUNTS)
     sqlite.push([count, await measureRecovery({ steps: count, outputBytes: 200, rounds: ROUNDS })]);
   await withServers(async (servers) => {
     const { postgresUrl } = await servers.placesFor("resume");
     for (const count of COUNTS) postgres.push([count, await timePostgresRecovery(postgresUrl, count)]);
+    for (const count of COUNTS.slice(0, 3))
+      restate.push([count, await timeRestateRecovery(await servers.placesFor(`resume-${count}`), count, RECOVERIES)]);
   });
   const lines = [
     { name: "Pawl, SQLite", points: sqlite },
     { name: "Pawl, PostgreSQL", points: postgres },
+    { name: "Pawl, Restate and SQLite", points: restate },
   ];
   return { title: "Time until a run goes on", x: "finished steps of the run", y: "ms", lines, isLogarithmic: true };
 }
