@@ -169,10 +169,8 @@ export class LoadedRuns {
     for (;;) {
       this.#parts.refuseWhenParking();
       const record = await findRecord(this.#parts.journal, runId);
-      if (record.completedAt !== undefined) {
-        throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
-      }
-      const run = await this.load(record);
+      refuseEnded(record);
+      const run = await this.load(record).catch((error: unknown) => this.#refuseEnded(runId, error));
       if (run.state.phase === "finished") await run.durable();
       else if (!run.isDiscarded) {
         try {
@@ -182,6 +180,12 @@ export class LoadedRuns {
         }
       }
     }
+  }
+
+  /** A run that cannot be loaded may have ended since its record was read. */
+  async #refuseEnded(runId: string, error: unknown): Promise<never> {
+    refuseEnded(await findRecord(this.#parts.journal, runId));
+    throw error;
   }
 
   /** Unloads a run that waits long: only its rows remain. */
@@ -216,4 +220,9 @@ export class LoadedRuns {
     const values = new RunValues(no, this.#sourcesFor(record), readableVariables(state.graph.graph));
     return { record, outputs: await loadOutputs({ state, values }) };
   }
+}
+
+function refuseEnded({ id, completedAt, status }: RunRecord): void {
+  if (completedAt === undefined) return;
+  throw new PawlError("RUN_FINISHED", { message: `The run ${id} has ended: ${status}.` });
 }

@@ -253,6 +253,21 @@ describe("cancel", () => {
     expect(world.defects).toEqual([]);
   });
 
+  test("that ends while it is asked something says so, and not that it is elsewhere", async () => {
+    const journal = new MemoryJournal();
+    const world = new World({ journal, plays: { a: async () => succeed(1) } });
+    const { id } = await world.start(once);
+    await quiet();
+    const ended = await world.recordOf(id);
+    const { completedAt, ...running } = ended;
+    expect(completedAt).toEqual(expect.any(Number));
+    // The record as it was read a moment before the end.
+    vi.spyOn(journal, "findRun").mockResolvedValueOnce({ ...running, status: "running" });
+    // As a database answers.
+    vi.spyOn(journal, "claim").mockResolvedValueOnce(undefined);
+    await expect(world.host.cancelRun(id, {})).rejects.toMatchObject({ code: "RUN_FINISHED" });
+  });
+
   test("closes the record: what an executor still reports comes too late, and harms nothing", async () => {
     let settle: SettleCall = () => {};
     const world = new World({
