@@ -38,7 +38,7 @@ const PROFILES = ["postgres", "production", "restate"].map((name) => ({
     name,
     include: ["test/end-to-end/**/*.test.ts"],
     env: { PAWL_TEST_PROFILE: name },
-    setupFiles: ["test/end-to-end/support/embedded-only.ts"],
+    setupFiles: ["test/end-to-end/support/profile-skips.ts"],
     globalSetup: name === "postgres" ? [] : [`test/support/${name}-for-all.ts`],
   },
 }));

@@ -21,7 +21,7 @@ import { benchParkedRuns } from "./workers/parked-runs.ts";
 import { benchRequests } from "./workers/requests.ts";
 import { benchWorkers } from "./workers/waiting-steps.ts";
 
-/** Programs of their own, with tables of their own. */
+/** Programs of their own, with tables of their own. They come last: one that fails ends everything. */
 const PROGRAMS: Record<string, string> = {
   "next-cost": "core/next-cost.ts",
   "exact-json": "core/exact-json.ts",
@@ -67,7 +67,6 @@ if (unknown !== undefined) {
   console.error(`There is no ${unknown} to measure: ${names.join(", ")}.`);
   process.exit(2);
 }
-for (const [name, program] of Object.entries(PROGRAMS)) if (isWanted(name)) run(process.execPath, inBench(program));
 const scenarios = Object.entries(SCENARIOS).filter(([name]) => isWanted(name));
 if (scenarios.length > 0) {
   console.log(
@@ -77,6 +76,7 @@ if (scenarios.length > 0) {
   console.log("|---|---|---|---|---|---|---|");
 }
 for (const [, bench] of scenarios) for (const result of await bench(rounds)) console.log(toRow(result));
+for (const [name, program] of Object.entries(PROGRAMS)) if (isWanted(name)) run(process.execPath, inBench(program));
 
 function isWanted(name: string): boolean {
   return wanted.length === 0 || wanted.includes(name);

@@ -170,7 +170,11 @@ export class LoadedRuns {
       this.#parts.refuseWhenParking();
       const record = await findRecord(this.#parts.journal, runId);
       refuseEnded(record);
-      const run = await this.load(record).catch((error: unknown) => this.#refuseEnded(runId, error));
+      const run = await this.load(record).catch(async (error: unknown) => {
+        // It may have ended since its record was read.
+        refuseEnded(await findRecord(this.#parts.journal, runId));
+        throw error;
+      });
       if (run.state.phase === "finished") await run.durable();
       else if (!run.isDiscarded) {
         try {
@@ -180,12 +184,6 @@ export class LoadedRuns {
         }
       }
     }
-  }
-
-  /** A run that cannot be loaded may have ended since its record was read. */
-  async #refuseEnded(runId: string, error: unknown): Promise<never> {
-    refuseEnded(await findRecord(this.#parts.journal, runId));
-    throw error;
   }
 
   /** Unloads a run that waits long: only its rows remain. */

@@ -123,15 +123,17 @@ export class RestateApi {
   }
 
   #send(url: string, body: unknown): void {
-    if (this.#unsaid.has(url)) return;
     const call = () => this.#call(url, body);
     const saying: Promise<void> = this.#sayUntilHeard(url, call).finally(() => this.#saying.delete(saying));
     this.#saying.add(saying);
   }
 
   async #sayUntilHeard(what: string, call: () => Promise<unknown>): Promise<void> {
-    this.#unsaid.add(what);
-    for (let pauseMs = FIRST_RETRY_MS; !this.#closing.signal.aborted; pauseMs = Math.min(2 * pauseMs, LAST_RETRY_MS)) {
+    for (let pauseMs = 0; !this.#closing.signal.aborted; pauseMs = nextPause(pauseMs)) {
+      // Somebody else is about to say it.
+      if (this.#unsaid.has(what)) return;
+      this.#unsaid.add(what);
+      if (pauseMs > 0) await setTimeout(pauseMs, undefined, { ref: false });
       try {
         await this.#inTurn(() => {
           this.#unsaid.delete(what);
@@ -142,10 +144,6 @@ export class RestateApi {
         if (!(error instanceof PawlError)) throw error;
         if (!this.#closing.signal.aborted) this.#options.failed(error);
       }
-      // Somebody else has begun to say it.
-      if (this.#unsaid.has(what)) return;
-      this.#unsaid.add(what);
-      await setTimeout(pauseMs, undefined, { ref: false });
     }
   }
 
@@ -192,6 +190,10 @@ export class RestateApi {
       message: `Restate has answered ${answer.status} at ${url}: ${text.slice(0, 500)}`,
     });
   }
+}
+
+function nextPause(pauseMs: number): number {
+  return pauseMs === 0 ? FIRST_RETRY_MS : Math.min(2 * pauseMs, LAST_RETRY_MS);
 }
 
 function parseAnswer(url: string, text: string): unknown {

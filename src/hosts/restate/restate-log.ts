@@ -1,4 +1,4 @@
-import { ChurnMap } from "../../core/churn-map.ts";
+import { ChurnMap, ChurnSet } from "../../core/churn-map.ts";
 import type { RunNo } from "../../ports/journal.ts";
 import { CommitQueue, type CommitQueueOptions } from "../local/commit-queue.ts";
 import type { LiveRun } from "../session/live-run.ts";
@@ -16,7 +16,7 @@ export class RestateLog implements HostLog {
   /** Those that have had something to commit. */
   readonly #byId = new ChurnMap<string, RunCommits>();
   /** Runs that are being created here: Restate is told of them when our records have them. */
-  readonly #created = new Set<RunNo>();
+  readonly #created = new ChurnSet<RunNo>();
   #isEnding = false;
 
   /** `unattended`: the run has something to commit, and no invocation of Restate waits for it. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { ChurnMap } from "../../core/churn-map.ts";
+import { ChurnMap, ChurnSet } from "../../core/churn-map.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
@@ -46,7 +46,7 @@ export interface WhatIsKnown {
 
 /** The runs that may be driven in this process: those of which an invocation is here. */
 export class InvocationClaims {
-  readonly #runs = new Set<RunNo>();
+  readonly #runs = new ChurnSet<RunNo>();
   /** Every run may be driven here, because there is no other process. */
   readonly #isAlone: boolean;
 
@@ -90,7 +90,7 @@ export class RunDriver {
   /** By the id of the run. */
   readonly #attached = new ChurnMap<string, Attached>();
   /** Runs whose invocation was woken and is not here yet. */
-  readonly #woken = new Set<string>();
+  readonly #woken = new ChurnSet<string>();
 
   constructor(parts: RunDriverParts) {
     this.#parts = parts;
