@@ -108,8 +108,10 @@ test("the slider shows the whole run as of an event, and comes back to the prese
 
 test("a page survives a server that is killed in mid-run and started again: it says that it is behind, and shows the end", async () => {
   const port = await findFreePort();
+  // The report's first attempt does not end before the kill, however long the page takes to open.
+  const answers = ANSWERS.replace(/report: (.*)/, "report: [{ reply: Never., delay_ms: 600000 }, $1]");
   const server = new KilledServer({
-    cwd: application(FILES),
+    cwd: application({ ...FILES, "answers.yaml": answers }),
     env: {},
     args: ["--port", String(port)],
   });
@@ -118,6 +120,7 @@ test("a page survives a server that is killed in mid-run and started again: it s
   const id = await start(url);
   const page = await open(`${url}/ui/runs/${id}`);
   await page.getByRole("list", { name: "Timeline" }).getByRole("button", { name: "read", exact: true }).waitFor();
+  await expect.poll(async () => (await fetch(`${url}/runs/${id}`)).text()).toMatch(/"path":"report",[^}]*"running"/);
   await server.kill();
   await page.getByText("behind: connecting again").waitFor();
   await server.start();
