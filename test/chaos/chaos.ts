@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Random } from "../simulation/random.ts";
 import { check } from "./checker/check.ts";
+import { findUntold } from "./checker/checks/service.ts";
 import type { Observation } from "./checker/observation.ts";
 import { observeRuns } from "./checker/observe.ts";
 import { watchRuns } from "./checker/watch-runs.ts";
@@ -68,7 +69,8 @@ async function playAndCheck(options: ChaosOptions, world: World, cluster: Cluste
   const over = Date.now();
   told(`no more faults; ${workload.accepted.length} runs were accepted`);
   await workload.done(PATIENCE_MS);
-  const left = await state.settle(PATIENCE_MS);
+  const isEverybodyTold = () => findUntold({ webhooks: world.webhooks, accepted: workload.accepted }).length === 0;
+  const left = await state.settle(PATIENCE_MS, isEverybodyTold);
   await watch.stop();
   told("everything is read");
   const ends = left.map((runId) => `The run ${runId} has not ended ${PATIENCE_MS / 1_000} s after the last fault.`);

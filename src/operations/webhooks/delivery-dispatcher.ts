@@ -15,8 +15,12 @@ export interface DispatcherParts extends TryParts {
 
 /** How soon it sees what other parts and other processes have stored: nobody has to tell it, so nobody can forget to. */
 const LOOK_MS = 500;
-/** After a failure of our own storage: messages whose outcome cannot be recorded would be sent over and over. */
-const REST_MS = 10_000;
+/**
+ * After a failure of our own storage, twice as long after each that follows it: one connection that is cut delays nothing that
+ * anybody notices, and messages whose outcome cannot be recorded are not sent over and over.
+ */
+const FIRST_REST_MS = 500;
+const LAST_REST_MS = 10_000;
 const MAX_FLYING = 32;
 /** A receiver that is slow or dead holds no more than these. */
 const MAX_FLYING_IN_LANE = 4;
@@ -47,6 +51,7 @@ export class DeliveryDispatcher {
   #isWanted = false;
   #isStopped = false;
   #cancelWake: (() => void) | undefined;
+  #restMs = FIRST_REST_MS;
   #restUntil = 0;
   #forgotAt = 0;
   #hasWarned = false;
@@ -96,6 +101,7 @@ export class DeliveryDispatcher {
         await takeUpNotices(this.#parts.app, this.#unreadable, this.#parts.onDefect);
         await this.#sendDue();
       }
+      if (this.#flying.size === 0) this.#restMs = FIRST_REST_MS;
     } catch (error) {
       this.#rest(error);
     }
@@ -105,7 +111,8 @@ export class DeliveryDispatcher {
 
   #rest(error: unknown): void {
     this.#parts.onDefect(error);
-    this.#restUntil = this.#parts.app.clock.now() + REST_MS;
+    this.#restUntil = this.#parts.app.clock.now() + this.#restMs;
+    this.#restMs = Math.min(2 * this.#restMs, LAST_REST_MS);
   }
 
   #lookLater(pauseMs: number): void {
@@ -153,8 +160,10 @@ export class DeliveryDispatcher {
     const landed = this.#tryOnce(delivery).then(
       (isRecorded) => {
         this.#flying.delete(delivery.id);
-        if (isRecorded) this.#look();
-        else this.#toRelease ??= this.#name;
+        if (isRecorded) {
+          this.#restMs = FIRST_REST_MS;
+          this.#look();
+        } else this.#toRelease ??= this.#name;
       },
       (error: unknown) => {
         this.#flying.delete(delivery.id);

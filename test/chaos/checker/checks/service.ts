@@ -4,21 +4,33 @@ import { faultForRequest } from "./fault-times.ts";
 
 const MINUTE_MS = 60_000;
 
+/** Messages that no receiver has taken, by the run whose they are. */
+export function findUntold({ webhooks, accepted }: Pick<Observation, "webhooks" | "accepted">): readonly Untold[] {
+  const told = new Set(webhooks.filter(({ refused }) => !refused).map(({ body }) => messageOf(body)));
+  return accepted.flatMap(({ runId, shape }) => {
+    const wanted = shape === "gate" ? [`end ${runId}`, `approval.requested ${runId}`] : [`end ${runId}`];
+    return wanted.filter((message) => !told.has(message)).map((message) => ({ runId, message }));
+  });
+}
+
+interface Untold {
+  readonly runId: string;
+  readonly message: string;
+}
+
+function messageOf(body: string): string {
+  const { event, run_id: runId } = JSON.parse(body) as { readonly event: string; readonly run_id: string };
+  return `${event.startsWith("workflow.") ? "end" : event} ${runId}`;
+}
+
 /** Each end, and each question, is told at least once, always under the same id and with the same words. */
 export const checkWebhooks: Check = ({ webhooks, runs, accepted }) => {
   const violations: Violation[] = [];
   const report = (what: string) => violations.push({ check: "webhooks", what });
-  const told = Map.groupBy(webhooks, ({ body }) => {
-    const { event, run_id: runId } = JSON.parse(body) as { readonly event: string; readonly run_id: string };
-    return `${event.startsWith("workflow.") ? "end" : event} ${runId}`;
-  });
+  const told = Map.groupBy(webhooks, ({ body }) => messageOf(body));
   const ended = new Set(runs.filter(({ status }) => status !== "running").map(({ runId }) => runId));
-  for (const { runId, shape } of accepted) {
-    if (!ended.has(runId)) continue;
-    const wanted = shape === "gate" ? [`end ${runId}`, `approval.requested ${runId}`] : [`end ${runId}`];
-    for (const message of wanted)
-      if (!told.get(message)?.some(({ refused }) => !refused)) report(`Nobody was told: ${message}.`);
-  }
+  for (const { runId, message } of findUntold({ webhooks, accepted }))
+    if (ended.has(runId)) report(`Nobody was told: ${message}.`);
   for (const [message, received] of told) {
     const ids = new Set(received.map(({ id }) => id));
     if (ids.size > 1) report(`${message} has several ids: ${[...ids]}.`);

@@ -277,6 +277,30 @@ describe("after a crash", () => {
   });
 });
 
+test("what cannot be recorded is sent again later and later, and soon again once it could be", async () => {
+  const receiver = await WebhookReceiver.listen();
+  const hooks = new Hooks();
+  const { deliveries } = await hooks.world.parts.app.service();
+  const record = vi.spyOn(deliveries, "record").mockRejectedValue(new Error("The disk is full."));
+  await hooks.run({ callback_url: receiver.url() });
+  for (const [before, pauseMs] of [500, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000].entries()) {
+    await hooks.clock.advance(pauseMs - 1);
+    expect(receiver.received).toHaveLength(before);
+    await hooks.clock.advance(1);
+    await vi.waitFor(() => expect(hooks.defects).toHaveLength(before + 1), PATIENT);
+  }
+  record.mockRestore();
+  await hooks.clock.advance(9_500);
+  await hooks.newest({ status: "delivered", attempt: 1 });
+  expect(new Set(receiver.ids).size).toBe(1);
+  vi.spyOn(hooks.world.world.journal, "readOutbox").mockRejectedValueOnce(new Error("The connection was cut."));
+  await hooks.clock.advance(500);
+  expect(hooks.defects).toHaveLength(9);
+  await hooks.run({ callback_url: receiver.url() });
+  await hooks.newest({ status: "delivered", attempt: 1 });
+  expect(receiver.received).toHaveLength(10);
+});
+
 describe("what is nobody else's business", () => {
   test("deliveries of a tenant do not exist for another", async () => {
     const receiver = await WebhookReceiver.listen();
