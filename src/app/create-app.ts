@@ -293,8 +293,8 @@ class App implements OpenApplication {
       address: restate.url,
       register: async (url) => (await care()).register(url),
       isRegistered: async () => (await care()).isRegistered(),
-      listTroubled: async (runId) => (await care()).listTroubled(runId),
-      resumePaused: async () => (await care()).resumePaused(),
+      listTroubled: async (selection) => (await care()).listTroubled(selection),
+      resume: async (stopped) => (await care()).resume(stopped),
     };
   }
 

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** An application over a database whose runs the server drives. */
-function driven() {
+function driven(more: Readonly<Record<string, string>> = {}) {
   const name = `t${randomUUID().replaceAll("-", "")}`;
   const env = {
     DATABASE_URL: makeDatabaseNow(inject("postgresUrl"), name),
@@ -34,12 +34,23 @@ function driven() {
     RESTATE_URL: server.ingressUrl,
     RESTATE_ADMIN_URL: server.adminUrl,
     PAWL_RESTATE__SERVICE: name,
+    ...more,
   };
   return { cwd: application(FILES), env };
 }
 
 function dataOf({ stdout }: { readonly stdout: string }) {
   return (JSON.parse(stdout) as { readonly data: Record<string, unknown> }).data;
+}
+
+/** Does it to an invocation, as an operator of Restate would. `key`: the id of a run, or of a later part of it. */
+async function change(key: string, verb: "kill" | "pause"): Promise<void> {
+  const find = async () => (await server.query(`SELECT id FROM sys_invocation WHERE target_service_key = '${key}'`))[0];
+  await expect.poll(find).toBeDefined();
+  const answer = await fetch(`${server.adminUrl}/invocations/${String((await find())?.["id"])}/${verb}`, {
+    method: "PATCH",
+  });
+  expect(answer.status).toBeLessThan(300);
 }
 
 const urlIn = (text: string) => /listens on (\S+)\n/.exec(text)?.[1] ?? "";
@@ -90,21 +101,12 @@ test("a worker is the endpoint, register tells Restate of it, and serve sends ru
 });
 
 test("a paused invocation is told of by runs show and doctor, and resumed", { timeout: 60_000 }, async () => {
-  const options = driven();
-  const port = await findFreePort();
-  const worker = startPawl(["worker", "--restate", "--port", String(port)], {
-    ...options,
-    env: { ...options.env, PAWL_RESTATE__REGISTER: "true" },
-  });
+  const options = driven({ PAWL_RESTATE__REGISTER: "true" });
+  const worker = startPawl(["worker", "--restate", "--port", String(await findFreePort())], options);
   await worker.said("Restate calls this process");
   const run = await pawl(["run", "review", "--json"], options);
   const id = String(dataOf(run)["run_id"]);
-  const find = async () => (await server.query(`SELECT id FROM sys_invocation WHERE target_service_key = '${id}'`))[0];
-  await expect.poll(find).toBeDefined();
-  const paused = await fetch(`${server.adminUrl}/invocations/${String((await find())?.["id"])}/pause`, {
-    method: "PATCH",
-  });
-  expect(paused.status).toBeLessThan(300);
+  await change(id, "pause");
   const show = () => pawl(["runs", "show", id], options);
   await expect.poll(async () => (await show()).stdout).toContain("restate   has paused it");
   const told = await pawl(["doctor"], options);
@@ -112,6 +114,33 @@ test("a paused invocation is told of by runs show and doctor, and resumed", { ti
   expect((await pawl(["restate", "resume"], options)).stdout).toBe("1 run goes on\n");
   await expect.poll(async () => (await show()).stdout).not.toContain("has paused it");
 });
+
+// Ten programs one after the other.
+test.each([
+  ["the first", ""],
+  ["a later", "~2"],
+])(
+  "%s invocation of a run that was killed is told of by runs show and doctor, and another one goes on",
+  {
+    timeout: 90_000,
+  },
+  async (_, part) => {
+    const options = driven({ PAWL_RESTATE__REGISTER: "true", PAWL_RESTATE__MAX_ENTRIES: "2" });
+    const worker = startPawl(["worker", "--restate", "--port", String(await findFreePort())], options);
+    await worker.said("Restate calls this process");
+    const id = String(dataOf(await pawl(["run", "review", "--json"], options))["run_id"]);
+    const show = () => pawl(["runs", "show", id], options);
+    await expect.poll(async () => (await show()).stdout).toContain("awaiting approval");
+    await change(`${id}${part}`, "kill");
+    await expect.poll(async () => (await show()).stdout).toContain("restate   somebody has killed it there");
+    expect((await pawl(["doctor"], options)).stdout).toContain(`the run ${id} was killed there`);
+    expect((await pawl(["restate", "resume"], options)).stdout).toBe("1 run goes on\n");
+    expect((await show()).stdout).not.toContain("killed");
+    expect((await pawl(["approve", id], options)).code).toBe(0);
+    await expect.poll(async () => (await show()).stdout).toContain("completed");
+    expect((await pawl(["restate", "resume"], options)).stdout).toBe("0 runs go on\n");
+  },
+);
 
 // A server of Restate is started twice, and three of ours.
 test("dev --restate starts a server beside it, takes over one that was left, and ends it", {

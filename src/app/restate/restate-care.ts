@@ -13,7 +13,7 @@ export function createRestateCare(settings: Settings["restate"]): RestateCare {
     },
 
     isRegistered: () => api.isRegistered(),
-    listTroubled: (runId) => api.listTroubled(runId),
-    resumePaused: () => api.resumePaused(),
+    listTroubled: (selection) => api.listTroubled(selection),
+    resume: (stopped) => api.resume(stopped),
   };
 }

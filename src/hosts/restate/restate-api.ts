@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { TroubledInvocation } from "../../ports/restate-care.ts";
+import type { TroubledInvocation, TroubledSelection } from "../../ports/restate-care.ts";
 
 export interface RestateApiOptions {
   /** Where invocations are asked for. */
@@ -16,6 +16,9 @@ export interface RestateApiOptions {
   /** Something that was asked could not be said, and is tried again. */
   failed(error: PawlError): void;
 }
+
+/** The handler of a run never fails for good by itself, so that somebody has killed what did. */
+const KILLED = "target_handler_name = 'run' AND status = 'completed' AND completion_result = 'failure'";
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
@@ -81,31 +84,26 @@ export class RestateApi {
     return found.length > 0;
   }
 
-  /** Invocations that are paused or are tried again and again, at most a hundred of them, paused ones first. `runId`: of that run. */
-  async listTroubled(runId?: string): Promise<readonly TroubledInvocation[]> {
-    const { service } = this.#options;
-    const key = quoted(runId ?? "");
-    const ofRun =
-      runId === undefined ? "" : ` AND (target_service_key = '${key}' OR starts_with(target_service_key, '${key}~'))`;
+  /** Invocations that are paused, were killed, or are tried again and again. */
+  async listTroubled({ runId, onlyStopped }: TroubledSelection = {}): Promise<readonly TroubledInvocation[]> {
+    const tried = onlyStopped === true ? "" : " OR status = 'backing-off'";
+    // Where a later part of a run is killed its first one fails too.
+    const killed = `${KILLED} AND NOT contains(target_service_key, '~')`;
     const rows = await this.#query(
-      "SELECT id, target_service_key, status, retry_count, last_failure FROM sys_invocation" +
-        ` WHERE target_service_name = '${quoted(service)}' AND status IN ('paused', 'backing-off')${ofRun}` +
-        " ORDER BY status DESC LIMIT 100",
+      "SELECT id, target_service_key, status, retry_count, last_failure" +
+        ` FROM sys_invocation WHERE ${this.#ofRun(runId)} AND (status = 'paused' OR (${killed})${tried})` +
+        ` ORDER BY status DESC${onlyStopped === true ? "" : " LIMIT 100"}`,
     );
     return rows.map(toTroubled);
   }
 
-  /** Has Restate try all paused invocations again. Resolves with their number. */
-  async resumePaused(): Promise<number> {
-    const { service, adminUrl } = this.#options;
-    const paused = await this.#query(
-      `SELECT id FROM sys_invocation WHERE target_service_name = '${quoted(service)}' AND status = 'paused'`,
-    );
-    for (const { id } of paused)
-      await this.#call(`${adminUrl}/invocations/${encodeURIComponent(String(id))}/resume`, undefined, {
-        method: "PATCH",
-      });
-    return paused.length;
+  /** Has Restate try a paused invocation again, or one that was killed make room for another one. */
+  async resume({ runId, invocationId, status }: TroubledInvocation): Promise<void> {
+    if (status !== "killed") return this.#change(invocationId, "resume");
+    const killed = await this.#query(`SELECT id FROM sys_invocation WHERE ${this.#ofRun(runId)} AND ${KILLED}`);
+    for (const { id } of killed) await this.#change(String(id), "purge");
+    const { maxEntries } = this.#options;
+    await this.#call(this.#handlerUrl(runId, "run/send"), { maxEntries });
   }
 
   /** What was said last of runs still arrives, where the server answers. */
@@ -115,6 +113,20 @@ export class RestateApi {
     const grace = setTimeout(CLOSE_GRACE_MS, undefined, { signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#saying), grace]);
     this.#closing.abort();
+  }
+
+  async #change(invocationId: string, verb: "resume" | "purge"): Promise<void> {
+    const url = `${this.#options.adminUrl}/invocations/${encodeURIComponent(invocationId)}/${verb}`;
+    await this.#call(url, undefined, { method: "PATCH" });
+  }
+
+  /** Undefined: of all runs. */
+  #ofRun(runId: string | undefined): string {
+    const ofService = `target_service_name = '${quoted(this.#options.service)}'`;
+    const key = quoted(runId ?? "");
+    return runId === undefined
+      ? ofService
+      : `${ofService} AND (target_service_key = '${key}' OR starts_with(target_service_key, '${key}~'))`;
   }
 
   #handlerUrl(runId: string, handler: string): string {
@@ -210,7 +222,7 @@ function toTroubled(row: Readonly<Record<string, unknown>>): TroubledInvocation 
   return {
     runId: String(row["target_service_key"]).replace(/~\d+$/, ""),
     invocationId: String(row["id"]),
-    status: row["status"] === "paused" ? "paused" : "backing-off",
+    status: row["status"] === "completed" ? "killed" : (row["status"] as "paused" | "backing-off"),
     retries: Number(row["retry_count"] ?? 0),
     // Its first line: the rest is the stack.
     failure: typeof failure === "string" ? failure.split("\n", 1)[0] : undefined,

@@ -3,6 +3,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RestateCare } from "../../ports/restate-care.ts";
 import type { Application } from "../application/application.ts";
 import { defineOperation } from "../operation.ts";
+import { listTroubledRuns } from "./troubled-runs.ts";
 
 const FOR_OPERATORS = { no: "It is for who runs the processes: it works on the Restate server that drives the runs." };
 
@@ -38,9 +39,9 @@ export const registerEndpoint = defineOperation({
   },
 });
 
-export const resumePausedInvocations = defineOperation({
-  id: "resumePausedInvocations",
-  summary: "Have Restate go on with the runs whose invocation it has paused",
+export const resumeInvocations = defineOperation({
+  id: "resumeInvocations",
+  summary: "Have Restate go on with the runs whose invocation was paused or killed",
   scope: "admin",
   effect: { does: "writes", again: true, beyond: true },
   input: z.strictObject({}),
@@ -54,7 +55,12 @@ export const resumePausedInvocations = defineOperation({
     },
   ],
   mcp: FOR_OPERATORS,
-  handle: async ({ app }) => ({ resumed: await restateOf(app).resumePaused() }),
+  async handle({ app }) {
+    const restate = restateOf(app);
+    const stopped = await listTroubledRuns(app, restate, { onlyStopped: true });
+    for (const invocation of stopped) await restate.resume(invocation);
+    return { resumed: stopped.length };
+  },
 });
 
 function restateOf(app: Application): RestateCare {

@@ -141,7 +141,7 @@ export const runSchema = runSummarySchema
     invocation: z
       .object({
         id: z.string(),
-        status: z.enum(["paused", "backing-off"]),
+        status: z.enum(["paused", "killed", "backing-off"]),
         retries: z.int(),
         failure: z.string().nullable().describe("Of the last try."),
       })

@@ -12,6 +12,7 @@ import type { TroubledInvocation } from "../../ports/restate-care.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
 import type { Application } from "../application/application.ts";
 import { checkDatabaseState } from "../database/describe-database.ts";
+import { listTroubledRuns } from "../restate/troubled-runs.ts";
 import type { Frozen } from "../schemas.ts";
 import { makeFolder } from "../templates/make-folder.ts";
 
@@ -243,13 +244,19 @@ async function checkRestate(app: Application): Promise<readonly Check[]> {
     return [found({ state: "failed", message: `${restate.address} knows no endpoint, so that runs wait`, remedy })];
   }
   const drives = found({ state: "ok", message: `${restate.address} drives the runs` });
-  return [drives, ...(await restate.listTroubled()).map((invocation) => found(describeTroubled(invocation)))];
+  return [drives, ...(await listTroubledRuns(app, restate)).map((invocation) => found(describeTroubled(invocation)))];
 }
 
 function describeTroubled(invocation: TroubledInvocation): Omit<Check, "name"> {
   const { runId, status, retries, failure = "nobody has said why" } = invocation;
   if (status === "backing-off")
     return { state: "warning", message: `the run ${runId} has been tried ${retries} times: ${failure}` };
+  if (status === "killed")
+    return {
+      state: "failed",
+      message: `the run ${runId} was killed there`,
+      remedy: "Cancel it, or `pawl restate resume`.",
+    };
   const remedy = "Mend what it says, then `pawl restate resume`.";
   return { state: "failed", message: `the run ${runId} is paused: ${failure}`, remedy };
 }

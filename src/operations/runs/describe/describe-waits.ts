@@ -37,14 +37,14 @@ export async function describeWaits(
   };
 }
 
-/** Whether Restate, where it drives the runs, has paused this one or tries it in vain. One that does not answer is told of by `doctor`. */
+/** Whether Restate, where it drives the runs, has stopped this one or tries it in vain. One that does not answer is told of by `doctor`. */
 export async function describeInvocation(
   app: Pick<Application, "restate">,
   { id, completedAt }: RunRecord,
 ): Promise<Pick<RunDescription, "invocation">> {
   if (completedAt !== undefined) return {};
   try {
-    const [troubled] = (await app.restate?.()?.listTroubled(id)) ?? [];
+    const [troubled] = (await app.restate?.()?.listTroubled({ runId: id })) ?? [];
     if (troubled === undefined) return {};
     const { invocationId, status, retries, failure = null } = troubled;
     return { invocation: { id: invocationId, status, retries, failure } };

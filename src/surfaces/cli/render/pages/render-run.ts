@@ -60,7 +60,7 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
 function showInvocation({ status, retries, failure }: NonNullable<RunDescription["invocation"]>): string {
   const why = failure === null ? "" : `: ${sanitize(failure)}`;
   if (status === "backing-off") return `has tried ${retries} times${why}`;
-  return `has paused it${why}. To go on: pawl restate resume`;
+  return `${status === "killed" ? "somebody has killed it there" : `has paused it${why}`}. To go on: pawl restate resume`;
 }
 
 function undriven(runId: string): string {
