@@ -45,8 +45,7 @@ export class RestateApi {
 
   /** Has Restate drive a run, once: a run that it knows stays as it is. */
   start(runId: string): void {
-    const { maxEntries } = this.#options;
-    this.#send(this.#handlerUrl(runId, "run/send"), { maxEntries });
+    this.#send(...this.#callOfRun(runId));
   }
 
   /** Has Restate go on with a run that waits. */
@@ -102,8 +101,7 @@ export class RestateApi {
     if (status !== "killed") return this.#change(invocationId, "resume");
     const killed = await this.#query(`SELECT id FROM sys_invocation WHERE ${this.#ofRun(runId)} AND ${KILLED}`);
     for (const { id } of killed) await this.#change(String(id), "purge");
-    const { maxEntries } = this.#options;
-    await this.#call(this.#handlerUrl(runId, "run/send"), { maxEntries });
+    await this.#call(...this.#callOfRun(runId));
   }
 
   /** What was said last of runs still arrives, where the server answers. */
@@ -127,6 +125,11 @@ export class RestateApi {
     return runId === undefined
       ? ofService
       : `${ofService} AND (target_service_key = '${key}' OR starts_with(target_service_key, '${key}~'))`;
+  }
+
+  #callOfRun(runId: string): readonly [url: string, body: unknown] {
+    const { maxEntries } = this.#options;
+    return [this.#handlerUrl(runId, "run/send"), { maxEntries }];
   }
 
   #handlerUrl(runId: string, handler: string): string {
@@ -222,11 +225,16 @@ function toTroubled(row: Readonly<Record<string, unknown>>): TroubledInvocation 
   return {
     runId: String(row["target_service_key"]).replace(/~\d+$/, ""),
     invocationId: String(row["id"]),
-    status: row["status"] === "completed" ? "killed" : (row["status"] as "paused" | "backing-off"),
+    status: toStatus(row["status"]),
     retries: Number(row["retry_count"] ?? 0),
     // Its first line: the rest is the stack.
     failure: typeof failure === "string" ? failure.split("\n", 1)[0] : undefined,
   };
+}
+
+function toStatus(status: unknown): TroubledInvocation["status"] {
+  if (status === "completed") return "killed";
+  return status === "paused" ? "paused" : "backing-off";
 }
 
 /** Restate keeps addresses with a slash at their end. */

@@ -255,7 +255,7 @@ function describeTroubled(invocation: TroubledInvocation): Omit<Check, "name"> {
     return {
       state: "failed",
       message: `the run ${runId} was killed there`,
-      remedy: "Cancel it, or `pawl restate resume`.",
+      remedy: "`pawl restate resume` has it go on. A cancel takes effect only then.",
     };
   const remedy = "Mend what it says, then `pawl restate resume`.";
   return { state: "failed", message: `the run ${runId} is paused: ${failure}`, remedy };

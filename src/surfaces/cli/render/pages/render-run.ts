@@ -60,7 +60,8 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
 function showInvocation({ status, retries, failure }: NonNullable<RunDescription["invocation"]>): string {
   const why = failure === null ? "" : `: ${sanitize(failure)}`;
   if (status === "backing-off") return `has tried ${retries} times${why}`;
-  return `${status === "killed" ? "somebody has killed it there" : `has paused it${why}`}. To go on: pawl restate resume`;
+  const stopped = status === "killed" ? "somebody has killed it there" : `has paused it${why}`;
+  return `${stopped}. To go on: pawl restate resume`;
 }
 
 function undriven(runId: string): string {
