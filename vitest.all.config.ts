@@ -11,8 +11,6 @@ export default defineConfig({
     ...base.test,
     env: { PAWL_TEST_ROUNDS: "80" },
     testTimeout: 15 * 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
     projects: [
       ...(base.test?.projects ?? []),
       { extends: true, test: { name: "long", include: ["test/long/**/*.test.ts"] } },

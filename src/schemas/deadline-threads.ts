@@ -6,14 +6,15 @@ import type { PawlError } from "../core/errors/pawl-error.ts";
 interface ThreadKind {
   /** The module beside which `thread-main` lies, the program of a thread: it says that it is ready, and answers each job with one message. */
   readonly beside: string;
-  readonly deadlineMs: number;
-  /** On a busy machine a thread has not had its time by the deadline. It gets it, up to the last deadline. */
-  readonly minCpuMs: number;
+  /** What a job may use of a processor, however busy the machine is. Where this Node cannot say it, the time that passes. */
+  readonly maxMs: number;
   toError(cause: unknown): PawlError;
 }
 
 const MAX_THREADS = 2;
-const LAST_DEADLINE_MS = 5_000;
+/** Of what a job may use: it is ended after as many times that, whatever it has used. */
+const MAX_DELAY = 10;
+const LOOKS = 5;
 const MAX_MEMORY_MB = 256;
 
 /** Threads for work that may take long. Each does one job after the other, and is ended by one that takes too long. */
@@ -61,16 +62,17 @@ export class DeadlineThreads<Job, Answer> {
 
   async #ask(worker: Worker, job: Job): Promise<Answer> {
     worker.ref();
-    const { deadlineMs, minCpuMs, toError } = this.#kind;
+    const { maxMs, toError } = this.#kind;
     const deadline = new AbortController();
     const startedAt = Date.now();
     const before = await readCpuMs(worker);
     const timer = setInterval(async () => {
       // An answer that has come while this process was busy counts.
       await setImmediate();
-      const usedMs = (await readCpuMs(worker)) - before;
-      if (!(usedMs < minCpuMs) || Date.now() - startedAt >= LAST_DEADLINE_MS) deadline.abort();
-    }, deadlineMs);
+      const passedMs = Date.now() - startedAt;
+      const usedMs = before === undefined ? passedMs : ((await readCpuMs(worker)) ?? 0) - before;
+      if (usedMs >= maxMs || passedMs >= maxMs * MAX_DELAY) deadline.abort();
+    }, maxMs / LOOKS);
     try {
       const answered = once(worker, "message", { signal: deadline.signal });
       worker.postMessage(job);
@@ -100,8 +102,8 @@ async function startThread(beside: string): Promise<Worker> {
   return worker;
 }
 
-/** Not a number where this Node cannot say it. */
-async function readCpuMs(worker: Worker): Promise<number> {
+/** Undefined: this Node cannot say it, or the thread has ended. */
+async function readCpuMs(worker: Worker): Promise<number | undefined> {
   const used = await worker.cpuUsage?.().catch(() => undefined);
-  return used === undefined ? Number.NaN : (used.user + used.system) / 1_000;
+  return used === undefined ? undefined : (used.user + used.system) / 1_000;
 }

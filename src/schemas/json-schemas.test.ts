@@ -124,7 +124,6 @@ describe("what could take for ever", () => {
     ["a long list of allowed values", { items: { enum: words } }, words, ""],
     ["references that unfold", unfolding(40), "x", "unfold to more than"],
     ["a schema that asks itself again", { anyOf: [{ type: "null" }, { $ref: "#" }] }, 1, "refers to itself"],
-    ["references that fan out along the value", { $ref: "#/definitions/a", ...BACK }, nest(60), "SCHEMA_TOO_COSTLY"],
     [
       "a format on a long text",
       { format: "url" },
@@ -154,7 +153,9 @@ describe("what could take for ever", () => {
   });
 
   test("after it, others are checked as before", async () => {
-    await Promise.allSettled(Array.from({ length: 3 }, () => check({ $ref: "#/definitions/a", ...BACK }, nest(60))));
+    const fansOut = () => check({ $ref: "#/definitions/a", ...BACK }, nest(60));
+    for (const { reason } of (await Promise.allSettled([fansOut(), fansOut()])) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({ code: "SCHEMA_TOO_COSTLY" });
     const tree = { properties: { value: { type: "string" }, next: { $ref: "#" } } };
     expect(await check(tree, { next: { value: 1 } })).toEqual(["/next/value must be string"]);
   });

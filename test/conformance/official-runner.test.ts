@@ -70,7 +70,7 @@ test("/mcp of `pawl serve` passes what can be asked of any server", async () => 
     const { code, report } = await run(runner, ["--url", `${url}${MCP_PATH}`, "--scenario", scenario]);
     expect({ runner, scenario, code, report }).toMatchObject({ code: 0 });
   }
-}, 300_000);
+});
 
 test("each entry of a baseline has its reason", () => {
   for (const { baseline } of RUNS) {

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { StorageThread } from "../../src/app/storage-thread/storage-thread.ts";
+import { test } from "vitest";
 import { holdRuns } from "../../src/storage/held-runs.ts";
 import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { openMemoryJournal } from "../support/memory/open-memory-journal.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { newTestDatabase } from "../support/test-database.ts";
 import { describeJournalContract } from "./journal.contract.ts";
+import { compareWithMemory } from "./journal-differential.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 describeJournalContract("memory", { open: async () => openMemoryJournal(), isDurable: false });
 
@@ -19,23 +19,11 @@ describeJournalContract("sqlite, durability process", {
   isDurable: true,
 });
 
-const databases = new Map<string, Promise<string>>();
-
-describeJournalContract("postgres", {
-  async open(folder) {
-    const url = databases.get(folder) ?? newTestDatabase();
-    databases.set(folder, url);
-    return openTestJournal(await url);
-  },
-  isDurable: true,
-});
-
-describeJournalContract("sqlite, written in a thread", {
-  async open(folder) {
-    const path = join(folder, "pawl.db");
-    const others = { service: join(folder, "service.db"), conversations: join(folder, "conversations.db") };
-    const inner = openSqliteJournal({ path, durability: "power" });
-    return holdRuns(new StorageThread({ journal: path, ...others, durability: "power" }).journal(inner));
-  },
-  isDurable: true,
+test("sqlite answers every sequence of operations as the reference in memory does", async () => {
+  const folder = temporaryFolder();
+  let files = 0;
+  await compareWithMemory(async () => {
+    files += 1;
+    return holdRuns(openSqliteJournal({ path: join(folder, `${files}.db`), durability: "process" }));
+  });
 });

@@ -21,4 +21,4 @@ test("a small topology under all faults for a while loses nothing and does nothi
   expect(Object.keys(faults).length).toBeGreaterThan(2);
   expect(await ended).toEqual([0, null]);
   // Nine servers are started, killed and started again.
-}, 300_000);
+});

@@ -8,10 +8,10 @@ import { type RunEnd, readEnd } from "./run-end.ts";
 import { startChild } from "./start-child.ts";
 
 const RUN = "run-1";
-/** Starting a process is what takes the time: so many at once, and only some of the deaths are real. `npm test` goes on from a third of the copies. */
+/** Starting a process is what takes the time: so many at once, and only some of the deaths are real. `npm test` goes on from a fifth of the copies. */
 const AT_ONCE = 3;
-const KILL_EVERY = Math.ceil(48 / rounds(1));
-const GO_ON_EVERY = Math.ceil(3 / rounds(1));
+const KILL_EVERY = Math.ceil(96 / rounds(1));
+const GO_ON_EVERY = Math.ceil(5 / rounds(1));
 
 async function goOnHere(dataDir: string): Promise<RunEnd> {
   const owner = openOwner(dataDir, { durability: "process" });
@@ -79,4 +79,4 @@ test("a run that is killed at any commit, before or after it, ends as if nothing
   // Timers are real: a run may need a few commits less than the first one did.
   expect(killed).toBeGreaterThan(deaths.length * 0.8);
   // Each death is a process of its own, and every copy is driven to its end.
-}, 240_000);
+});

@@ -65,7 +65,7 @@ test("a tool server that is killed at random moments fails none of 300 runs, who
   const interrupted = events.filter(({ type }) => type === "stepInterrupted");
   expect(interrupted.length).toBeGreaterThan(0);
   expect(interrupted[0]).toMatchObject({ cause: "crash", reason: expect.stringMatching(/"fake" .*SIGKILL/) });
-}, 120_000);
+});
 
 test("a step that kills its tool server is held, and a step that is done only once is not repeated", async () => {
   const { world } = serve();
@@ -85,7 +85,7 @@ test("a step that kills its tool server is held, and a step that is done only on
     error: { code: "POISON", message: expect.stringMatching(/what worked for it died.*"fake" ended during the call/) },
   });
   expect(await world.journal.readOutbox({ kind: "dead_letter", limit: 10 })).toHaveLength(1);
-}, 60_000);
+});
 
 test("a tool server that cannot start fails its step", async () => {
   const { world } = serve(["die-at-start"]);

@@ -12,7 +12,7 @@ test("runs whose process is killed at any moment end as if nothing had happened"
     Array.from({ length: 3 }, (_, seed) => seed),
   );
   // Each seed is two processes that are killed, one that goes on, and all that they did is compared.
-}, 120_000);
+});
 
 test("the run of a step that takes its process down is held, goes on when it is resumed, and keeps no other run back", async () => {
   const dataDir = temporaryFolder();
@@ -32,6 +32,6 @@ test("the run of a step that takes its process down is held, goes on when it is 
   expect(await readEnd(owner, dataDir, "run-1")).toMatchObject({ status: "partial" });
   await owner.close();
   // Half a dozen processes, one after the other, with pauses of a few seconds between them.
-}, 90_000);
+});
 
 const harmless = { recordsInput: false, run: async () => succeed("mended") };

@@ -97,7 +97,7 @@ test("a worker is the endpoint, register tells Restate of it, and serve sends ru
   await next.said("Restate calls this process");
   expect(await approved).toMatchObject({ code: 0 });
   const statusOf = async () => dataOf(await pawl(["runs", "show", waits, "--json"], options))["status"];
-  await expect.poll(statusOf, { timeout: 20_000 }).toBe("completed");
+  await expect.poll(statusOf).toBe("completed");
 });
 
 test("a paused invocation is told of by runs show and doctor, and resumed", { timeout: 60_000 }, async () => {

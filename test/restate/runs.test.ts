@@ -86,7 +86,7 @@ test("a run that waits for a time holds no handler, and Restate's clock wakes it
   const id = await start(host, newGraph("waits", dag(wait, task("after", { after: ["rest"] }))), {});
   await expect.poll(() => statusOf(id)).toBe("suspended");
   expect(host.driving).toBe(0);
-  await expect.poll(() => statusOf(id), { timeout: 20_000 }).toBe("completed");
+  await expect.poll(() => statusOf(id)).toBe("completed");
   expect((await host.settled(id)).status).toBe("completed");
 });
 

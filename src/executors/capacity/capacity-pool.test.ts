@@ -257,7 +257,7 @@ test("whatever a server does, no more calls are in flight than the width, none s
   const found = { places: 13, holdMs: 505, freesLateMs: 10, retryAfter: "1", runs: [16, 33, 20, 48, 34] } as const;
   const example = { ...found, runs: [...found.runs], outage: { atMs: 4_887, forMs: 60_000 }, later: 7 };
   await fc.assert(holds, { numRuns: 40, endOnFailure: true, examples: [[example]] });
-}, 60_000);
+});
 
 describe.each([2, 4])("%s processes", (processes) => {
   const each = Array.from({ length: processes }, (_, index) => index);

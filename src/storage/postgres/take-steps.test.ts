@@ -52,7 +52,7 @@ test("a step does not wait behind a long transaction, which would hold up everyb
   await long.query("ROLLBACK");
   await takeSteps(one, [FIRST, SECOND]);
   expect(await other.all("SELECT name FROM things")).toEqual([{ name: null }]);
-}, 30_000);
+});
 
 test("a step that fails leaves nothing behind", async () => {
   const database = new PostgresDatabase({ address: readDatabaseUrl(await newTestDatabase()), connections: 1 });

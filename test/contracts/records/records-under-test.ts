@@ -44,7 +44,7 @@ export const SEVERAL_PROCESSES: readonly {
   },
 ];
 
-/** Records of all databases, each as a process opens it. */
+/** Records in files of this machine, each as a process opens them. */
 export const RECORDS_UNDER_TEST: readonly RecordsUnderTest[] = [
   { name: "SQLite in memory", open: async () => pairOf(openInMemory()) },
   {
@@ -54,6 +54,18 @@ export const RECORDS_UNDER_TEST: readonly RecordsUnderTest[] = [
       return [openInFolder(folder), openInFolder(folder)];
     },
   },
+];
+
+export const POSTGRES_RECORDS: RecordsUnderTest = {
+  name: "PostgreSQL",
+  async open() {
+    const url = await newTestDatabase();
+    return Promise.all([openOnServer(url), openOnServer(url)]);
+  },
+};
+
+/** Records that a thread or a server writes. */
+export const SYSTEM_RECORDS: readonly RecordsUnderTest[] = [
   {
     name: "SQLite written in a thread",
     async open() {
@@ -61,13 +73,7 @@ export const RECORDS_UNDER_TEST: readonly RecordsUnderTest[] = [
       return [openAsServer(folder), openInFolder(folder)];
     },
   },
-  {
-    name: "PostgreSQL",
-    async open() {
-      const url = await newTestDatabase();
-      return Promise.all([openOnServer(url), openOnServer(url)]);
-    },
-  },
+  POSTGRES_RECORDS,
 ];
 
 function pairOf(records: AllRecords): Pair {

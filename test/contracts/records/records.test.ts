@@ -1,20 +1,4 @@
-import { describeApiKeysContract } from "./api-keys.contract.ts";
-import { describeBudgetsContract } from "./budgets.contract.ts";
-import { describeConversationsContract } from "./conversations.contract.ts";
-import { describeDeadLetterNotesContract } from "./dead-letter-notes.contract.ts";
-import { describeDeliveriesContract } from "./deliveries.contract.ts";
-import { describeIdempotencyKeysContract } from "./idempotency-keys.contract.ts";
+import { describeRecordsContract } from "./records.contract.ts";
 import { RECORDS_UNDER_TEST } from "./records-under-test.ts";
-import { describeSchedulesContract } from "./schedules.contract.ts";
-import { describeWorkflowDefinitionsContract } from "./workflow-definitions.contract.ts";
 
-for (const records of RECORDS_UNDER_TEST) {
-  describeApiKeysContract(records);
-  describeBudgetsContract(records);
-  describeConversationsContract(records);
-  describeDeadLetterNotesContract(records);
-  describeDeliveriesContract(records);
-  describeIdempotencyKeysContract(records);
-  describeSchedulesContract(records);
-  describeWorkflowDefinitionsContract(records);
-}
+for (const records of RECORDS_UNDER_TEST) describeRecordsContract(records);

@@ -38,7 +38,7 @@ function asking(env: Readonly<Record<string, string>> = {}, args: readonly strin
   const ended = new Promise<number>((resolve) => {
     terminal.onExit(({ exitCode }) => resolve(exitCode));
   });
-  const seen = (text: string) => expect.poll(() => screen, { timeout: 12_000 }).toContain(text);
+  const seen = (text: string) => expect.poll(() => screen).toContain(text);
   return { folder, ended, seen, type: (text: string) => terminal.write(text), screen: () => screen };
 }
 
@@ -68,7 +68,7 @@ test("a person at a terminal is asked for each input that is missing", async () 
     draft: true,
     language: "en",
   });
-}, 60_000);
+});
 
 test("Ctrl-C at a question ends with 130 and starts nothing", async () => {
   const { folder, ended, seen, type } = asking();

@@ -79,8 +79,8 @@ test("`pawl run --detach` hands the run to a worker, and says so where there is 
   expect(await statusOf(waiting.stdout)).toBe("queued");
 
   await startServer(["--role", "worker"], { cwd, env });
-  await expect.poll(() => statusOf(waiting.stdout), { timeout: 10_000 }).toBe("completed");
+  await expect.poll(() => statusOf(waiting.stdout)).toBe("completed");
   const handed = await pawl(run, { cwd, env });
   expect(handed.stderr).toContain("The run goes on in a process that drives the runs of the database.");
-  await expect.poll(() => statusOf(handed.stdout), { timeout: 10_000 }).toBe("completed");
-}, 40_000);
+  await expect.poll(() => statusOf(handed.stdout)).toBe("completed");
+});

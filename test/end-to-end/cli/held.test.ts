@@ -67,4 +67,4 @@ test("a run whose tool kills the process is held, `runs ls` says what to type, a
   expect(resumed, resumed.stderr).toMatchObject({ code: 0 });
   expect((await pawl(["dead-letter", "ls"], { cwd })).stdout).toContain("The dead-letter list is empty.");
   // Six processes one after the other, with pauses of a few seconds.
-}, 60_000);
+});

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { needs } from "../../support/needs.ts";
 import { application } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
 
@@ -7,6 +8,7 @@ const ORDERS = fileURLToPath(new URL("../../../examples/orders", import.meta.url
 const PROCESS_ORDER = `${ORDERS}/workflows/process-order.yaml`;
 
 test("a code step runs alone on the input that is given to it", async () => {
+  needs("bwrap");
   const cwd = application({ "input.json": JSON.stringify({ orderData: "[]", schemaPath: "schemas/order.v1.json" }) });
   const args = ["step", PROCESS_ORDER, "validate_order", "--app", ORDERS, "--data", "data", "--input", "input.json"];
   const { code, stdout } = await pawl(args, { cwd });

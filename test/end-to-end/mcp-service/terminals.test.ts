@@ -52,7 +52,7 @@ test("a tenant that was granted terminals has them over MCP, and no other tenant
     expect(said(refused), tool).toBe(said(unknown));
   }
   expect(await acme.call("exit_terminal", { session_id })).toMatchObject({ success: true });
-}, 60_000);
+});
 
 test("without the grant, or the scope, terminals are not listed and refused by name", async () => {
   const connect = await serve();
@@ -72,4 +72,4 @@ test("without the grant, or the scope, terminals are not listed and refused by n
   expect(reader.listed.filter((name) => NAMES.includes(name))).toEqual([]);
   const refused = await reader.client.callTool({ name: "open_terminal", arguments: {} });
   expect(JSON.stringify(refused.content)).toMatch(/FORBIDDEN/);
-}, 60_000);
+});

@@ -45,7 +45,7 @@ test("a terminal in the sandbox is refused no word, and reaches nothing of this 
   expect(spied).not.toMatch(/planted-key|planted on|sandbox_folders:|root:|cargo/);
   expect([existsSync(join(folder, "here")), existsSync(join(folder, "src/there"))]).toEqual([false, false]);
   expect(readFileSync(join(folder, "work/made.txt"), "utf8")).toBe("made\n");
-}, 60_000);
+});
 
 test("jobs and keys work in a terminal in the sandbox", async () => {
   const { type, client, session_id } = await open(await connectTerminal(application(FILES)), { sandbox: true });
@@ -54,7 +54,7 @@ test("jobs and keys work in a terminal in the sandbox", async () => {
 
   expect(await type("echo code $?")).toMatch(/code 130/);
   expect(await type("sleep 100 & jobs")).toMatch(/Running/);
-}, 60_000);
+});
 
 test("it opens in the application only", async () => {
   const folder = application(FILES);
@@ -76,7 +76,7 @@ test("the setting puts every terminal there, and where there is no sandbox none 
   const off = await connectTerminal(application(FILES), { env: { PAWL_CODE__SANDBOX: "off" } });
   const refused = await off.call("open_terminal", { sandbox: true });
   expect(refused).toMatchObject({ success: false, error: expect.stringMatching(/code\.sandbox/) });
-}, 60_000);
+});
 
 async function open(client: TerminalClient, request: { readonly sandbox: boolean }) {
   const opened = await client.call("open_terminal", { shell: "bash --norc", ...request });

@@ -58,7 +58,7 @@ test("a backup is made while runs are started, and what is restored has each run
   expect(await (await fetch(`${restored.url}/storage/note.txt`)).text()).toBe("A note.");
   restored.kill("SIGTERM");
   expect((await restored.ended).stderr).not.toContain("gone");
-}, 120_000);
+});
 
 test("a backup that is not whole is not restored, and data that is there stays", async () => {
   const cwd = application(FILES);
@@ -69,7 +69,7 @@ test("a backup that is not whole is not restored, and data that is there stays",
   expect((await pawl(["restore", to, "--replace"], { cwd })).stderr).toContain("BACKUP_INVALID");
   expect((await pawl(["restore", cwd, "--replace"], { cwd })).stderr).toContain("BACKUP_INVALID");
   expect((await pawl(["runs", "ls"], { cwd })).stdout).toContain("question");
-}, 60_000);
+});
 
 test("gc removes old values that no run has, and no others", async () => {
   const cwd = application(FILES);
@@ -93,4 +93,4 @@ test("gc removes old values that no run has, and no others", async () => {
   expect(stdout.includes(LARGE.slice(0, 1_000))).toBe(true);
   rmSync(join(data, "blobs"), { recursive: true });
   expect((await pawl(["gc"], { cwd })).stdout).toBe("Removed 0 runs, 0 values, 0 bytes\n");
-}, 60_000);
+});

@@ -78,7 +78,7 @@ test("code with the network reaches the private addresses of its key's grant, an
   expect(await ask(withIt, granted)).toContain("hello from the granted");
   expect(await ask(withIt, other)).not.toContain("hello");
   expect(await ask(without, granted)).not.toContain("hello");
-}, 60_000);
+});
 
 test.each(Object.keys(WAYS))(
   "%s reaches the private addresses of its key's grant, and no others",

@@ -52,4 +52,4 @@ test("the quickstart shows the service from the first request to its stop, and l
   const [, receiver] = /^it listens on (\S+)$/m.exec(stdout) ?? [];
   await expect(fetch(`http://${String(receiver)}/`)).rejects.toThrow();
   // The whole script, with two servers and some forty requests and commands.
-}, 120_000);
+});

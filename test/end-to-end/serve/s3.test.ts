@@ -123,7 +123,7 @@ test("everything large and every file of a run is in the bucket, is read back fr
   // A new process reads what another one has written.
   const again = await pawl(["runs", "show", first, "--json"], { cwd, env });
   expect(again.stdout).toContain(LARGE.slice(0, 1_000));
-}, 120_000);
+});
 
 test("while the bucket fails a run waits with what it has paid for, and goes on by itself", async () => {
   const bucket = await server.makeBucket();
@@ -146,7 +146,7 @@ test("while the bucket fails a run waits with what it has paid for, and goes on 
   served.kill("SIGTERM");
   const { stderr } = await served.ended;
   expect(stderr).not.toMatch(new RegExp(`${S3_KEYS.secretAccessKey}|Signature=`));
-}, 120_000);
+});
 
 test("`pawl run` waits for a bucket that fails for a while", async () => {
   const cwd = application(FILES);
@@ -157,7 +157,7 @@ test("`pawl run` waits for a bucket that fails for a while", async () => {
   await running.said("the run stands still: STORAGE_UNAVAILABLE");
   store.fault = undefined;
   expect(await running.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("the run goes on") });
-}, 60_000);
+});
 
 test("a run goes on with values that lie in the data folder after the bucket was switched on", async () => {
   const cwd = application(FILES);
@@ -202,7 +202,7 @@ test("doctor shows what is wrong with the bucket and which setting it is about, 
   store.fault = () => ({ status: 403, code: "AccessDenied" });
   expect(await said(environment(bucket))).toMatch(/storage: .*403 AccessDenied[\s\S]*AWS_ACCESS_KEY_ID/);
   store.fault = undefined;
-}, 60_000);
+});
 
 test("without the package of the client a command says which one to install", async () => {
   const cwd = application(FILES);
@@ -255,4 +255,4 @@ test("gc clears the bucket up, refuses where other data uses it too, and a backu
   const shown = await pawl(["runs", "show", ids[0] ?? "", "--json"], { cwd: restored, env });
   expect(shown.stdout).toContain(LARGE.slice(0, 1_000));
   store.fault = undefined;
-}, 120_000);
+});

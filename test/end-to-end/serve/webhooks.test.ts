@@ -55,4 +55,4 @@ test("a webhook arrives with one id, though the server is killed while it is on 
   second.kill("SIGTERM");
   expect((await second.ended).code).toBe(0);
   // It waits for that claim.
-}, 120_000);
+});

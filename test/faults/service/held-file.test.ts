@@ -49,4 +49,4 @@ test("while another program holds the service's file what must be written there 
   expect(JSON.parse(receiver.first.body)).toMatchObject({ run_id: told.runId, status: "completed" });
   expect(await server.stop()).toBe(0);
   // Each request that the held file refuses waits for its lock first.
-}, 180_000);
+});

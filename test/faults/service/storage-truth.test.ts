@@ -78,7 +78,7 @@ test("a lock that another program keeps is said within two seconds, and that it 
   holder.close();
   await expect.poll(() => readiness(server)).toEqual({ status: 200 });
   expect(await start(server)).toMatchObject({ status: 202 });
-}, 60_000);
+});
 
 test("another program that checkpoints the log loses nothing", async () => {
   const cwd = folder();
@@ -94,7 +94,7 @@ test("another program that checkpoints the log loses nothing", async () => {
   other.close();
   expect(await start(server)).toMatchObject({ status: 202 });
   expect(await readiness(server)).toEqual({ status: 200 });
-}, 60_000);
+});
 
 test("a log that is lost while no server runs is said loudly by the next one", async () => {
   const cwd = folder();
@@ -111,7 +111,7 @@ test("a log that is lost while no server runs is said loudly by the next one", a
   const third = await startServer([], { cwd, env: {} });
   third.kill("SIGTERM");
   expect((await third.ended).stderr).not.toContain("gone");
-}, 60_000);
+});
 
 test("a full disk is said while nobody writes, and what is sent is refused", async (context) => {
   const cwd = folder();
@@ -136,4 +136,4 @@ test("a full disk is said while nobody writes, and what is sent is refused", asy
   rmSync(join(data, "filler"));
   await expect.poll(() => readiness(server)).toEqual({ status: 200 });
   expect(await start(server)).toMatchObject({ status: 202 });
-}, 60_000);
+});

@@ -72,4 +72,4 @@ test("two processes on two machines with one database and one bucket read each o
   const owners: string[] = [];
   for await (const { key } of (await openBucket(store.endpoint, bucket)).list("owners/")) owners.push(key);
   expect(owners).toEqual([expect.stringMatching(/^owners\/database-[0-9a-f]{32}$/)]);
-}, 120_000);
+});

@@ -102,7 +102,7 @@ test("gc removes what nothing in the database refers to from the bucket, and not
   expect((await pawl(["gc", "--json"], { cwd, env })).stdout).toMatch(/"blobs":[1-9]/);
   store.fault = undefined;
   expect((await pawl(["runs", "show", items[1].run_id, "--json"], { cwd, env })).stdout).toContain("largelarge");
-}, 120_000);
+});
 
 test("gc removes what nothing in the database refers to from the folder of values, beside runs", async () => {
   const cwd = application(FILES);
@@ -119,7 +119,7 @@ test("gc removes what nothing in the database refers to from the folder of value
   const all = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { parentPath, name } of all) utimesSync(join(parentPath, name), anHourAgo, anHourAgo);
   expect((await pawl(["gc", "--json"], { cwd, env })).stdout).toContain('"blobs":0,');
-}, 120_000);
+});
 
 test("gc clears what commands have left of runs that are over, where files lie in a bucket", async () => {
   const env = {
@@ -147,4 +147,4 @@ test("gc clears what commands have left of runs that are over, where files lie i
   expect(readdirSync(work)).toHaveLength(3);
   expect((await pawl(["gc", "--json"], { cwd, env })).stdout).toContain('"bytes":8');
   expect(readdirSync(work)).toEqual(["young"]);
-}, 60_000);
+});

@@ -256,4 +256,4 @@ test("behind a pooler that hands sessions around processes take each other's req
   await one.kill("SIGKILL");
   for (const id of runs) await expect.poll(() => statusOf(other, id), { timeout: 30_000 }).toBe("completed");
   for (const id of runs) expect(await doneSteps(other, id)).toEqual(ONCE);
-}, 60_000);
+});

@@ -92,4 +92,4 @@ test("all processes are restarted one after the other under load, and no request
   };
   await expect.poll(unfinished, { timeout: 60_000, interval: 500 }).toBe(0);
   // Six starts and stops of processes under load.
-}, 240_000);
+});

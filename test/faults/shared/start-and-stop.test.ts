@@ -56,7 +56,7 @@ test("an answer that nobody has taken when its server stops is taken back, and m
     run_id: string;
   };
   await expect
-    .poll(async () => (await ask(`/runs/${id}`)).data, { timeout: 10_000 })
+    .poll(async () => (await ask(`/runs/${id}`)).data)
     .toMatchObject({
       status: "awaiting_approval",
     });
@@ -64,7 +64,7 @@ test("an answer that nobody has taken when its server stops is taken back, and m
   const answer = ask(`/approvals/${id}/approve`, {});
   const client = await connect(url);
   const isSent = async () => (await client.query("SELECT FROM inbox")).rowCount === 1;
-  await expect.poll(isSent, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isSent).toBe(true);
   api.kill("SIGTERM");
   expect(await answer).toMatchObject({ status: 503, error: { code: "SERVER_STOPPING" } });
   expect(await isSent()).toBe(false);

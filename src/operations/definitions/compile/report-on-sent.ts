@@ -6,7 +6,7 @@ import { describeWhole } from "./describe-whole.ts";
 import { checkWholeText, type DefinitionReport, reportOnText, type TextOrigin } from "./report-on-text.ts";
 import type { CompileAnswer, CompileJob } from "./thread-main.ts";
 
-const DEADLINE_MS = 2_000;
+const MAX_MS = 2_000;
 /** A text of this length takes a few milliseconds; the worst that are known take 20. */
 const MAX_INLINE_CHARACTERS = 2_000;
 
@@ -15,9 +15,8 @@ const TOO_MANY_PARTS = "The steps of the definition and what they depend on are 
 // A process has these threads once, as it has its event loop once.
 const threads = new DeadlineThreads<CompileJob, CompileAnswer>({
   beside: import.meta.url,
-  deadlineMs: DEADLINE_MS,
-  minCpuMs: 1_600,
-  toError: (cause) => tooCostly(`The definition could not be compiled within ${DEADLINE_MS / 1_000} s.`, cause),
+  maxMs: MAX_MS,
+  toError: (cause) => tooCostly(`The definition could not be compiled within ${MAX_MS / 1_000} s.`, cause),
 });
 
 /** `reportOnText`, but a long text that somebody sends keeps no other request waiting. Throws `DEFINITION_TOO_COSTLY`. */

@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import type { JsonObject } from "../../src/core/json.ts";
-import type { TellRun } from "../../src/ports/run-relay.ts";
-import { RedisLink, readRedisUrl } from "../../src/relay/redis-link.ts";
-import { createRedisRates } from "../../src/relay/redis-rates.ts";
-import { createRedisRelay } from "../../src/relay/redis-relay.ts";
-import { RedisServer } from "../support/redis-server.ts";
+import type { JsonObject } from "../../../src/core/json.ts";
+import type { TellRun } from "../../../src/ports/run-relay.ts";
+import { RedisLink, readRedisUrl } from "../../../src/relay/redis-link.ts";
+import { createRedisRates } from "../../../src/relay/redis-rates.ts";
+import { createRedisRelay } from "../../../src/relay/redis-relay.ts";
+import { RedisServer } from "../../support/redis-server.ts";
 
 async function linkTo({ url }: RedisServer, prefix = "test:"): Promise<RedisLink> {
   const link = new RedisLink({ url, prefix });
@@ -91,7 +91,7 @@ test("after the server was killed and has come back everything goes on", async (
   await expect.poll(() => one.publish("wake", "lost")).toBe(false);
   expect(await one.findTrouble()).toMatch(/ECONNREFUSED|Connection is closed|isn't writeable/);
   await server.begin();
-  await expect.poll(() => one.publish("wake", "after") && heard.includes("after"), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => one.publish("wake", "after") && heard.includes("after")).toBe(true);
 });
 
 test("two processes count the requests of a caller together, each caller for itself", async () => {
@@ -115,7 +115,7 @@ test("a server that hangs holds nobody up: after a moment nobody waits for it", 
   for (let n = 0; n < 20; n += 1) expect(await rates.take("key", 10)).toBeUndefined();
   expect(performance.now() - begun).toBeLessThan(200);
   server.signal("SIGCONT");
-  await expect.poll(() => rates.take("key", 10), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => rates.take("key", 10)).toBe(0);
 });
 
 test("an address that is none is refused without showing it", () => {

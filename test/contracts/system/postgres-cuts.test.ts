@@ -1,12 +1,12 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { isStorageFailure } from "../../src/core/errors/is-storage-failure.ts";
-import type { Append, AppendResult, Journal } from "../../src/ports/journal.ts";
-import { Random } from "../simulation/random.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { newTestDatabase } from "../support/test-database.ts";
-import { createRun, readPaths, readWholeLog, started } from "./journal-samples.ts";
+import { isStorageFailure } from "../../../src/core/errors/is-storage-failure.ts";
+import type { Append, AppendResult, Journal } from "../../../src/ports/journal.ts";
+import { Random } from "../../simulation/random.ts";
+import { openTestJournal } from "../../support/open-test-journal.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
+import { createRun, readPaths, readWholeLog, started } from "../journal-samples.ts";
 
 /** A way to the server on which every so many packets, in either direction, all connections end. */
 async function openWay(url: string, packets: () => number) {

@@ -1,9 +1,9 @@
 import { afterAll } from "vitest";
-import { S3Blobs } from "../../src/storage/s3/s3-blobs.ts";
-import { S3FileStorage } from "../../src/storage/s3/s3-file-storage.ts";
-import { openBucket, startS3Server } from "../support/s3-server.ts";
-import { describeBlobsContract } from "./blobs.contract.ts";
-import { describeFileStorageContract } from "./file-storage.contract.ts";
+import { S3Blobs } from "../../../src/storage/s3/s3-blobs.ts";
+import { S3FileStorage } from "../../../src/storage/s3/s3-file-storage.ts";
+import { openBucket, startS3Server } from "../../support/s3-server.ts";
+import { describeBlobsContract } from "../blobs.contract.ts";
+import { describeFileStorageContract } from "../file-storage.contract.ts";
 
 const server = await startS3Server();
 afterAll(() => server.stop());

@@ -2,7 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../../src/ports/service/deliveries.ts";
 import { rounds } from "../../properties/rounds.ts";
-import { type AllRecords, RECORDS_UNDER_TEST } from "./records-under-test.ts";
+import {
+  type AllRecords,
+  POSTGRES_RECORDS,
+  RECORDS_UNDER_TEST,
+  type RecordsUnderTest,
+} from "../records/records-under-test.ts";
 
 /** Asks the same of both databases. What it returns is compared. */
 type Operation = (records: AllRecords) => Promise<unknown>;
@@ -308,17 +313,16 @@ async function answerOf(act: Operation, records: AllRecords): Promise<unknown> {
   return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer, withoutNumbers));
 }
 
-async function openOne(wanted: string): Promise<AllRecords> {
-  const found = RECORDS_UNDER_TEST.find(({ name }) => name === wanted);
-  const opened = await found?.open();
-  if (opened === undefined) throw new Error(`There are no records "${wanted}".`);
+async function openOne(under: RecordsUnderTest | undefined): Promise<AllRecords> {
+  const opened = await under?.open();
+  if (opened === undefined) throw new Error("There are no such records.");
   return opened[0];
 }
 
 test("random sequences of operations on records are answered alike by SQLite and PostgreSQL", async () => {
   const sequence = fc.array(operation, { minLength: 20, maxLength: 60 });
   for (const [round, operations] of fc.sample(sequence, { numRuns: rounds(6), seed: 16 }).entries()) {
-    const [one, other] = [await openOne("SQLite in memory"), await openOne("PostgreSQL")];
+    const [one, other] = [await openOne(RECORDS_UNDER_TEST[0]), await openOne(POSTGRES_RECORDS)];
     for (const [index, act] of operations.entries()) {
       const [expected, answer] = await Promise.all([answerOf(act, one), answerOf(act, other)]);
       expect({ round, index, answer }).toEqual({ round, index, answer: expected });

@@ -1,11 +1,11 @@
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { createInvocationJournal } from "../../src/hosts/restate/invocation-journal.ts";
-import { InvocationClaims } from "../../src/hosts/restate/run-driver.ts";
-import { PostgresWay } from "../chaos/cluster/postgres-way.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { newTestDatabase } from "../support/test-database.ts";
-import { createRun } from "./journal-samples.ts";
+import { createInvocationJournal } from "../../../src/hosts/restate/invocation-journal.ts";
+import { InvocationClaims } from "../../../src/hosts/restate/run-driver.ts";
+import { PostgresWay } from "../../chaos/cluster/postgres-way.ts";
+import { openTestJournal } from "../../support/open-test-journal.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
+import { createRun } from "../journal-samples.ts";
 
 const NOW = { now: 0, afterRun: 0, limit: 100 };
 

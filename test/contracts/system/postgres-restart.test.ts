@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { openNoOpHost, sequence } from "../../bench/support/no-op-host.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { PostgresServer } from "../support/postgres-server.ts";
+import { openNoOpHost, sequence } from "../../../bench/support/no-op-host.ts";
+import { openTestJournal } from "../../support/open-test-journal.ts";
+import { PostgresServer } from "../../support/postgres-server.ts";
 
 async function startServer(): Promise<PostgresServer> {
   const server = new PostgresServer();
@@ -31,7 +31,7 @@ test("a run goes on by itself when the server is back, and every step of it is r
   const paths = rows.flatMap(({ event }) => (event.type === "stepSucceeded" ? [event.path] : []));
   expect(paths).toEqual(Array.from({ length: 2_000 }, (_, n) => `s${n}`));
   await journal.close();
-}, 60_000);
+});
 
 test("nobody is taken for dead before the server has been up for a lease: no sign of life could be given while it was down", async () => {
   const server = await startServer();
@@ -50,4 +50,4 @@ test("nobody is taken for dead before the server has been up for a lease: no sig
   expect(await patient.listWorkers()).toContain("silent");
   await open(100);
   await expect.poll(() => patient.listWorkers()).not.toContain("silent");
-}, 60_000);
+});

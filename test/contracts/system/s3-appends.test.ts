@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createCsvExecutor } from "../../src/executors/exports/csv-executor.ts";
-import type { FileStorage } from "../../src/ports/file-storage.ts";
-import type { S3Bucket } from "../../src/storage/s3/s3-bucket.ts";
-import { S3FileStorage } from "../../src/storage/s3/s3-file-storage.ts";
-import { agentTask } from "../fakes/sandstorm/agent-task.ts";
-import { type FaultyStore, startFaultyStore } from "../support/s3-faults.ts";
-import { openBucket, type S3Server, startS3Server } from "../support/s3-server.ts";
-import { addAtEnd } from "./add-at-end.ts";
+import { createCsvExecutor } from "../../../src/executors/exports/csv-executor.ts";
+import type { FileStorage } from "../../../src/ports/file-storage.ts";
+import type { S3Bucket } from "../../../src/storage/s3/s3-bucket.ts";
+import { S3FileStorage } from "../../../src/storage/s3/s3-file-storage.ts";
+import { agentTask } from "../../fakes/sandstorm/agent-task.ts";
+import { type FaultyStore, startFaultyStore } from "../../support/s3-faults.ts";
+import { openBucket, type S3Server, startS3Server } from "../../support/s3-server.ts";
+import { addAtEnd } from "../add-at-end.ts";
 
 let server: S3Server;
 let store: FaultyStore;
@@ -56,7 +56,7 @@ test("an addition sends itself and not what is there, also where many are put to
   expect(Buffer.from(await files.readRange("log", { from: large.length - 1, to: large.length + 4 })).toString()).toBe(
     "x0\n1\n",
   );
-}, 60_000);
+});
 
 test("several writers that add at once lose nothing, whoever begins the file and whoever puts it together", async () => {
   const writers = Array.from({ length: 4 }, open);
@@ -71,7 +71,7 @@ test("several writers that add at once lose nothing, whoever begins the file and
   expect(written.toSorted()).toEqual(lines.flat().toSorted());
   for (const [writer, own] of lines.entries())
     expect(written.filter((line) => line.startsWith(`${writer}:`))).toEqual(own);
-}, 120_000);
+});
 
 test("of two who add at the same place only one is told that it has", async () => {
   await open().write("log", "begin\n");
@@ -134,4 +134,4 @@ test("rows that two processes add to one CSV file are all there once, also where
   expect(header?.split(",").toSorted()).toEqual(["id", "more_0", "more_1"]);
   const ids = [0, 1].flatMap((process) => Array.from({ length: 12 }, (_, n) => `${process}-${n}`));
   expect(rows.map((row) => row.split(",")[0]).toSorted()).toEqual(ids.toSorted());
-}, 60_000);
+});

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { programOf } from "../support/needs.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { startPooler } from "../support/pooler.ts";
-import { newTestDatabase } from "../support/test-database.ts";
-import { createRun, readPaths, readWholeLog, reserveRuns, started } from "./journal-samples.ts";
+import { programOf } from "../../support/needs.ts";
+import { openTestJournal } from "../../support/open-test-journal.ts";
+import { startPooler } from "../../support/pooler.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
+import { createRun, readPaths, readWholeLog, reserveRuns, started } from "../journal-samples.ts";
 
 /** The address of a database by way of pgbouncer, until the test ends. */
 async function openPooler(url: string): Promise<string> {

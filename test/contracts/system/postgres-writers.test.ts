@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { type ClaimedRun, isBefore, type Journal, LOG_BEGIN } from "../../src/ports/journal.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { refuseRows } from "../support/refuse-rows.ts";
-import { newTestDatabase } from "../support/test-database.ts";
-import { createRun, readPaths, started } from "./journal-samples.ts";
+import { type ClaimedRun, isBefore, type Journal, LOG_BEGIN } from "../../../src/ports/journal.ts";
+import { openTestJournal } from "../../support/open-test-journal.ts";
+import { refuseRows } from "../../support/refuse-rows.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
+import { createRun, readPaths, started } from "../journal-samples.ts";
 
 /** The first one shows no sign of life while a test lasts, and the others look often for who has died. */
 async function openSome(count: number, lost: () => void = () => undefined, leaseMs = 400) {
@@ -189,7 +189,7 @@ test("a run that a process creates while it is taken for dead is found by the ot
   await client.query(`UPDATE workers SET ${expired} WHERE id = $1`, [own]);
   const waiting =
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%pawl_reap%'";
-  await expect.poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await client.query(waiting)).rows[0].count).toBeGreaterThan(0);
   const columns =
     "workflow_name, dialect, graph, definition, status, parked, cost_micro, uncertain_micro, open_approvals, created_at, epoch, owner";
   await late.query(
@@ -199,6 +199,6 @@ test("a run that a process creates while it is taken for dead is found by the ot
   await late.query("COMMIT");
   const claimed: string[] = [];
   const claim = async () => claimed.push(...(await other.claimDue(NOW)).map(({ id }) => id));
-  await expect.poll(claim, { timeout: 5_000 }).toBe(2);
+  await expect.poll(claim).toBe(2);
   expect(claimed.toSorted()).toEqual(["first", "late"]);
 });

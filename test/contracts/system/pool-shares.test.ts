@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { PoolShares } from "../../src/ports/pool-shares.ts";
-import { readDatabaseUrl } from "../../src/storage/postgres/database-address.ts";
-import { createPoolShares } from "../../src/storage/postgres/pool-shares.ts";
-import { PostgresDatabase } from "../../src/storage/postgres/postgres-database.ts";
-import { Random } from "../simulation/random.ts";
-import { newTestDatabase } from "../support/test-database.ts";
+import type { PoolShares } from "../../../src/ports/pool-shares.ts";
+import { readDatabaseUrl } from "../../../src/storage/postgres/database-address.ts";
+import { createPoolShares } from "../../../src/storage/postgres/pool-shares.ts";
+import { PostgresDatabase } from "../../../src/storage/postgres/postgres-database.ts";
+import { Random } from "../../simulation/random.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
 
 async function openSome(count: number): Promise<readonly PoolShares[]> {
   const address = readDatabaseUrl(await newTestDatabase());

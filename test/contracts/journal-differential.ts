@@ -1,18 +1,10 @@
-import { join } from "node:path";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect } from "vitest";
 import type { Event } from "../../src/core/history/events.ts";
 import type { Append, ClaimedRun, Journal, NewEvent, RunPatch, RunRecord, RunStatus } from "../../src/ports/journal.ts";
-import { holdRuns } from "../../src/storage/held-runs.ts";
-import { readDatabaseUrl } from "../../src/storage/postgres/database-address.ts";
-import { PostgresDatabase } from "../../src/storage/postgres/postgres-database.ts";
-import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
 import { rounds } from "../properties/rounds.ts";
 import { openMemoryJournal } from "../support/memory/open-memory-journal.ts";
-import { openTestJournal } from "../support/open-test-journal.ts";
-import { newTestDatabase } from "../support/test-database.ts";
 import { newRun, readWholeLog } from "./journal-samples.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
 
 /** What happens to a journal, with numbers that make sense only against what is there: a few runs, near misses. */
 type Operation =
@@ -37,8 +29,6 @@ interface RandomEntry {
 
 const STATUSES: readonly RunStatus[] = ["queued", "running", "waiting", "awaiting_approval", "completed", "failed"];
 const RUNS = 5;
-/** Each sequence takes some hundred statements of a server. */
-const LONG_MS = rounds(30_000);
 const time = fc.integer({ min: 0, max: 9 });
 
 /** As the host gives it: a double such as 2^53 is written like an integer, and read back as one. */
@@ -112,30 +102,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-test("sqlite answers every sequence of operations as the reference in memory does", async () => {
-  const folder = temporaryFolder();
-  let files = 0;
-  await compareWithMemory(async () => {
-    files += 1;
-    return holdRuns(openSqliteJournal({ path: join(folder, `${files}.db`), durability: "process" }));
-  });
-});
-
-test("postgres answers every sequence of operations as the reference in memory does", {
-  timeout: LONG_MS,
-}, async () => {
-  const url = await newTestDatabase();
-  await (await openTestJournal(url)).close();
-  const database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: 1 });
-  onTestFinished(() => database.close());
-  await compareWithMemory(async () => {
-    await database.run("TRUNCATE runs, events, commits, pins, outbox, violations, deleted_runs");
-    return openTestJournal(url);
-  });
-});
-
-/** What is told apart by numbers that only one journal knows is compared without them. */
-async function compareWithMemory(open: () => Promise<Journal>): Promise<void> {
+/** Answers every sequence of operations as the reference in memory does. What is told apart by numbers that only one journal knows is compared without them. */
+export async function compareWithMemory(open: () => Promise<Journal>): Promise<void> {
   const property = fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
     const memory = openMemoryJournal();
     const journal = await open();

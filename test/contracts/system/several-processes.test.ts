@@ -7,14 +7,7 @@ import { HttpWorld } from "../../fakes/http-world.ts";
 import { passTime, schedulerOf, shortSlotsOf } from "../../fakes/schedule-world.ts";
 import { task, uhlpGraph } from "../../fakes/uhlp-graph.ts";
 import { WebhookReceiver } from "../../fakes/webhook-receiver.ts";
-import { type AllRecords, RECORDS_UNDER_TEST } from "./records-under-test.ts";
-
-async function openPair(): Promise<readonly [AllRecords, AllRecords]> {
-  const postgres = RECORDS_UNDER_TEST.find(({ name }) => name === "PostgreSQL");
-  const pair = await postgres?.open();
-  if (pair === undefined) throw new Error("PostgreSQL is among them.");
-  return pair;
-}
+import { POSTGRES_RECORDS } from "../records/records-under-test.ts";
 
 const DELIVERIES = Array.from({ length: 60 }, (_, n) => `d${n}`);
 
@@ -31,7 +24,7 @@ function toDelivery(id: string, url: string): NewDelivery {
 }
 
 test("two dispatchers of one database send every delivery once, and go on with those of a dead one after its lease", async () => {
-  const [one, other] = await openPair();
+  const [one, other] = await POSTGRES_RECORDS.open();
   const receiver = await WebhookReceiver.listen();
   for (const id of DELIVERIES) await one.deliveries.add(toDelivery(id, receiver.url()));
   const dispatchers = [one, other].map((service) => new Hooks({ service, isOnly: false }));
@@ -55,7 +48,7 @@ test("two dispatchers of one database send every delivery once, and go on with t
 });
 
 test("two schedulers of one database fire each slot once, and start what a dead one has claimed", async () => {
-  const [service, other] = await openPair();
+  const [service, other] = await POSTGRES_RECORDS.open();
   const world = new HttpWorld([uhlpGraph({ name: "tidy", steps: [task("work")] })], {
     clock: new FakeClock(Date.UTC(2026, 5, 1, 7, 30)),
     service,
@@ -85,7 +78,7 @@ test("two schedulers of one database fire each slot once, and start what a dead 
 });
 
 test("a slot that one process has started is started for all, whatever another has decided of it", async () => {
-  const [one, other] = await openPair();
+  const [one, other] = await POSTGRES_RECORDS.open();
   const world = new HttpWorld([uhlpGraph({ name: "tidy", steps: [task("work")] })], { service: one });
   const { schedule_id: id } = await createSchedule(world.parts.app, { workflow: "tidy", cron: "0 * * * *" });
   await one.schedules.addSlots(id, [{ slot: 5, kind: "cron", outcome: { state: "claimed" }, at: 5 }]);

@@ -1,0 +1,21 @@
+import { describeApiKeysContract } from "./api-keys.contract.ts";
+import { describeBudgetsContract } from "./budgets.contract.ts";
+import { describeConversationsContract } from "./conversations.contract.ts";
+import { describeDeadLetterNotesContract } from "./dead-letter-notes.contract.ts";
+import { describeDeliveriesContract } from "./deliveries.contract.ts";
+import { describeIdempotencyKeysContract } from "./idempotency-keys.contract.ts";
+import type { RecordsUnderTest } from "./records-under-test.ts";
+import { describeSchedulesContract } from "./schedules.contract.ts";
+import { describeWorkflowDefinitionsContract } from "./workflow-definitions.contract.ts";
+
+/** What all records promise. */
+export function describeRecordsContract(records: RecordsUnderTest): void {
+  describeApiKeysContract(records);
+  describeBudgetsContract(records);
+  describeConversationsContract(records);
+  describeDeadLetterNotesContract(records);
+  describeDeliveriesContract(records);
+  describeIdempotencyKeysContract(records);
+  describeSchedulesContract(records);
+  describeWorkflowDefinitionsContract(records);
+}
