@@ -8,9 +8,7 @@ export interface PoolState {
   readonly waiting: number;
   /** Calls that were refused and waited for another place, since the process began. */
   readonly refused: number;
-  /** How many calls a second are sent at most: the server limits them by rate. Absent: it is not known to. */
-  readonly perSecond?: number;
-  /** Nothing is sent before this time, in milliseconds since the epoch: the server has asked for it. */
+  /** The server takes nothing, and is asked again at this time, in milliseconds since the epoch. */
   readonly closedUntil?: number;
 }
 

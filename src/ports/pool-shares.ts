@@ -2,14 +2,10 @@
 export interface PoolUse {
   /** The origin of an agent server, a provider, or `provider:model`. */
   readonly name: string;
-  /** The most calls in flight of all processes together: as configured, or as the server is known to take. Undefined: not known. */
+  /** The most calls in flight of all processes together. Undefined: no limit is configured. */
   readonly max: number | undefined;
   readonly inFlight: number;
   readonly waiting: number;
-  /** How many calls a second are sent here at most, where calls wait for that. */
-  readonly perSecond: number | undefined;
-  /** Nothing is to be sent before this time, in milliseconds since the epoch. */
-  readonly closedUntil: number;
 }
 
 /** What it may do there. */
@@ -19,10 +15,8 @@ export interface PoolShare {
   readonly places: number;
   /** The calls of other processes in flight, as they told last. */
   readonly elsewhere: number;
-  /** The mean of all processes that have told one. */
-  readonly perSecond: number | undefined;
-  /** As other processes were told by the server. */
-  readonly closedUntil: number;
+  /** How many other processes have calls that wait, as they told last. */
+  readonly wanting: number;
 }
 
 /** Divides the places of pools among the processes that use them. All of them together never have more than there are. */

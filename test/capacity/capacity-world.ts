@@ -58,10 +58,8 @@ export async function sandstormWorld({ limits = {}, patienceMs = 60_000, ...slow
 /** A server some of whose agents end with an overload of their provider; the others answer. */
 export async function overloadedWorld({ failures, costUsd }: { readonly failures: number; readonly costUsd: number }) {
   let left = failures;
-  const widths: number[] = [];
   const server = await startFakeSandstorm({
     play: () => {
-      widths.push(capacity.pools()[0]?.width ?? 0);
       const words = 'API Error: 529 {"type":"overloaded_error"}';
       const fails = left-- > 0;
       const end = fails ? { is_error: true, result: words, total_cost_usd: costUsd } : { total_cost_usd: costUsd };
@@ -71,7 +69,7 @@ export async function overloadedWorld({ failures, costUsd }: { readonly failures
   onTestFinished(() => server.close());
   const capacity = new CapacityPools({ clock: new SystemClock(), limits: {}, patienceMs: 60_000 });
   const executor = createSandstormExecutor({ outbound, baseUrl: server.url, capacity });
-  return { world: new World({ host: { findExecutor: async () => executor } }), server, capacity, widths };
+  return { world: new World({ host: { findExecutor: async () => executor } }), server, capacity };
 }
 
 async function* work(by: string, places: Places, isSilent: boolean): AsyncGenerator<Move> {

@@ -84,7 +84,6 @@ test("what a server's runs wait for is in `runs show`, also for another process,
     width: 2,
     waiting: 10,
     waiting_in_all: 10,
-    per_second: null,
     closed_until: null,
   };
   expect(JSON.parse(remote.stdout).data.capacity_waits).toEqual([waits]);

@@ -1,20 +1,25 @@
 import type { Accepted, CapacityPool } from "../../src/executors/capacity/capacity-pool.ts";
 import { CapacityPools } from "../../src/executors/capacity/capacity-pools.ts";
-import type { AnswerHeaders } from "../../src/executors/capacity/rate-headers.ts";
 import { toFailed } from "../../src/executors/output/failure.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Failed } from "../../src/ports/executor.ts";
 import type { PoolShares } from "../../src/ports/pool-shares.ts";
 import { dividePlaces, type Members } from "../../src/storage/postgres/divide-places.ts";
+import { Random } from "../simulation/random.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
 
 interface SimulatedServerOptions {
   readonly places: number;
   /** It limits requests by rate, too. */
   readonly rate?: RateLimitOptions;
-  /** Headers of answers, of what is left of the rate and for how long. */
-  tells?(remaining: number, resetMs: number): AnswerHeaders;
+  /** The part of all calls that it refuses by chance, whatever it has room for. */
+  readonly refuses?: number;
+  /** The part that it answers with an error of its own, after its work: the caller asks again, three times in all. */
+  readonly breaks?: number;
+  readonly seed?: number;
   readonly holdMs?: number;
+  /** By what part of it calls take longer or shorter. */
+  readonly spread?: number;
   readonly retryAfter?: string | undefined;
   /** The answer of a refusal. */
   readonly reason?: string;
@@ -39,7 +44,6 @@ interface Asked {
 }
 
 const URL_OF = new URL("http://server.test/query");
-const NEVER = new AbortController().signal;
 /** Each way of the network. */
 const WAY_MS = 1;
 
@@ -57,8 +61,13 @@ class QuickClock implements Clock {
 
   wakeAt(atMs: number, wake: () => void): () => void {
     const alarm: { readonly atMs: number; wake: (() => void) | undefined } = { atMs, wake };
-    const later = this.#alarms.findLastIndex((other) => other.atMs <= atMs) + 1;
-    this.#alarms.splice(later, 0, alarm);
+    let [from, to] = [0, this.#alarms.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#alarms[middle]?.atMs ?? 0) <= atMs) from = middle + 1;
+      else to = middle;
+    }
+    this.#alarms.splice(from, 0, alarm);
     return () => {
       alarm.wake = undefined;
     };
@@ -132,6 +141,7 @@ export class SimulatedServer {
   mostBeyondWidth = 0;
   readonly #options: SimulatedServerOptions;
   readonly #rate: RateLimit | undefined;
+  readonly #random: () => number;
   #inUse = 0;
   #overload: (() => void)[] = [];
 
@@ -142,7 +152,9 @@ export class SimulatedServer {
     this.#rate = options.rate === undefined ? undefined : new RateLimit(options.rate);
     const ofServer = server === undefined ? {} : { [URL_OF.origin]: server };
     const { processes = 1 } = options;
-    const pools = { clock: this.clock, limits: { ...limits, ...ofServer }, patienceMs };
+    const chance = new Random(options.seed ?? 1);
+    this.#random = () => chance.share();
+    const pools = { clock: this.clock, limits: { ...limits, ...ofServer }, patienceMs, random: this.#random };
     this.processes = Array.from({ length: processes }, (_, index) => {
       const shares = async () => this.shares.of(`process ${index}`);
       return new CapacityPools(processes === 1 ? pools : { ...pools, others: { shares, failed: () => undefined } });
@@ -164,13 +176,22 @@ export class SimulatedServer {
   }
 
   ask(count: number, asked: Asked = {}): void {
-    for (let call = 0; call < count; call += 1) void this.askOne(asked, NEVER);
+    for (let call = 0; call < count; call += 1) void this.askOne(asked, new AbortController().signal);
   }
 
   async askOne(asked: Asked, signal: AbortSignal): Promise<Failed | undefined> {
+    let failed = await this.#try(asked, signal);
+    for (let tries = 1; tries < 3 && failed?.code === "AGENT_STREAM_CUT"; tries += 1)
+      failed = await this.#try(asked, signal);
+    this.answers[failed === undefined ? "answered" : "failed"] += 1;
+    if (failed !== undefined) this.failures.push(failed);
+    return failed;
+  }
+
+  #try(asked: Asked, signal: AbortSignal): Promise<Failed | undefined> {
     const { runId = "run", tenantId, priority } = asked;
     const pool = this.#poolOf(asked);
-    const failed = await pool.send<Failed | undefined>(
+    return pool.send<Failed | undefined>(
       {
         caller: {
           runId,
@@ -184,29 +205,28 @@ export class SimulatedServer {
       },
       signal,
     );
-    this.answers[failed === undefined ? "answered" : "failed"] += 1;
-    if (failed !== undefined) this.failures.push(failed);
-    return failed;
   }
 
   async #work(pool: CapacityPool, runId: string, accepted: Accepted): Promise<Failed | undefined> {
-    const { holdMs = 1_000, freesLateMs = 0, isSilent = false } = this.#options;
+    const { holdMs = 1_000, spread = 0, freesLateMs = 0, isSilent = false, refuses = 0, breaks = 0 } = this.#options;
     this.sentAt.push(this.clock.now());
     const { inFlight, width } = pool.state;
     this.mostBeyondWidth = Math.max(this.mostBeyondWidth, inFlight - width);
     await this.#wait(WAY_MS);
     const now = this.clock.now();
-    if (this.#inUse >= this.places || this.#rate?.take(now) === false) return this.#refuse();
-    const headers = this.#options.tells?.(this.#rate?.remaining(now) ?? 0, this.#rate?.windowEndMs(now) ?? 0);
+    if (this.#random() < refuses || this.#inUse >= this.places || this.#rate?.take(now) === false)
+      return this.#refuse();
     this.#inUse += 1;
     this.taken.push(runId);
     this.most = Math.max(this.most, this.#inUse);
     this.mostLately = Math.max(this.mostLately, this.#inUse);
     await this.#wait(WAY_MS);
-    if (!isSilent) accepted(headers);
-    const overloaded = await this.#hold(holdMs);
+    if (!isSilent) accepted();
+    const overloaded = await this.#hold(holdMs * (1 + spread * (2 * this.#random() - 1)));
     if (freesLateMs === 0) this.#inUse -= 1;
     else this.clock.wakeAt(this.clock.now() + freesLateMs, () => this.#free());
+    if (this.#random() < breaks)
+      return toFailed("AGENT_STREAM_CUT", { message: "It broke.", retryable: true, effect: "unknown" });
     return overloaded ? toFailed("TIMEOUT", { message: "Too slow.", retryable: true, effect: "none" }) : undefined;
   }
 
@@ -243,7 +263,7 @@ export class SimulatedServer {
   async runToEnd(ms: number): Promise<number> {
     const begin = this.clock.now();
     while (this.processes.some((_, process) => !this.#poolOf({ process }).isIdle) && this.clock.now() < begin + ms)
-      await this.run(50);
+      await this.run(5);
     return this.clock.now() - begin;
   }
 

@@ -2,9 +2,8 @@ import type { CapacityView, CapacityWait, PoolState } from "../../ports/capacity
 import type { Clock } from "../../ports/clock.ts";
 import type { PoolShares } from "../../ports/pool-shares.ts";
 import { CapacityPool } from "./capacity-pool.ts";
-import { Share } from "./share.ts";
+import { Limit } from "./limit.ts";
 import { ShareExchange } from "./share-exchange.ts";
-import { SharedCeiling } from "./shared-ceiling.ts";
 
 export interface CapacityOptions {
   readonly clock: Clock;
@@ -17,25 +16,27 @@ export interface CapacityOptions {
     shares(): Promise<PoolShares>;
     failed(error: unknown): void;
   };
+  /** From 0 to 1. Spreads calls that were refused together. */
+  random?(): number;
 }
 
-/** Definitions may name servers: those that nobody uses any more are forgotten beyond so many. */
+/** Definitions may name servers: those that are no longer used are forgotten beyond so many. */
 const MAX_POOLS = 1_000;
 
 /** The pools of this process, for all of its runs. Processes that share a database share the places of each pool. */
 export class CapacityPools implements CapacityView {
   readonly #options: CapacityOptions;
-  readonly #limits: ReadonlyMap<string, number>;
+  readonly #max: ReadonlyMap<string, number>;
   readonly #pools = new Map<string, CapacityPool>();
-  readonly #ceilings = new Map<string, SharedCeiling>();
+  readonly #providers = new Map<string, Limit>();
   readonly #exchange: ShareExchange | undefined;
 
   constructor(options: CapacityOptions) {
     this.#options = options;
-    this.#limits = new Map(Object.entries(options.limits).map(([name, max]) => [toPoolName(name), max]));
+    this.#max = new Map(Object.entries(options.limits).map(([name, max]) => [toPoolName(name), max]));
     const { clock, others } = options;
-    const sharers = () => [...this.#pools.values(), ...this.#ceilings.values()];
-    if (others !== undefined) this.#exchange = new ShareExchange({ ...others, clock, sharers });
+    const limits = () => [...[...this.#pools.values()].map(({ limit }) => limit), ...this.#providers.values()];
+    if (others !== undefined) this.#exchange = new ShareExchange({ ...others, clock, limits });
   }
 
   ofServer(url: URL): CapacityPool {
@@ -44,30 +45,23 @@ export class CapacityPools implements CapacityView {
 
   /** The models of a provider have a pool each, and the configured limit of the provider together. */
   ofModel(provider: string, modelId: string): CapacityPool {
-    const max = this.#limits.get(provider);
-    return this.#pool(`${provider}:${modelId}`, max === undefined ? undefined : this.#ceiling(provider, max));
+    if (this.#max.has(provider) && !this.#providers.has(provider)) this.#providers.set(provider, this.#limit(provider));
+    return this.#pool(`${provider}:${modelId}`, this.#providers.get(provider));
   }
 
-  #pool(name: string, ceiling: SharedCeiling | undefined): CapacityPool {
+  #pool(name: string, ofProvider: Limit | undefined): CapacityPool {
     const known = this.#pools.get(name);
     if (known !== undefined) return known;
     if (this.#pools.size >= MAX_POOLS) this.#forgetIdle();
-    const { clock, patienceMs } = this.#options;
-    const share = this.#share(name, this.#limits.get(name) ?? Number.POSITIVE_INFINITY);
-    const pool = new CapacityPool({ name, clock, patienceMs, share, exchange: this.#exchange, ceiling });
+    const { clock, patienceMs, random = Math.random } = this.#options;
+    const exchange = this.#exchange;
+    const pool = new CapacityPool({ limit: this.#limit(name), ofProvider, clock, patienceMs, exchange, random });
     this.#pools.set(name, pool);
     return pool;
   }
 
-  #ceiling(provider: string, max: number): SharedCeiling {
-    const ceiling = this.#ceilings.get(provider) ?? new SharedCeiling(this.#share(provider, max));
-    this.#ceilings.set(provider, ceiling);
-    return ceiling;
-  }
-
-  #share(name: string, max: number): Share {
-    // Definitions name models. What no database takes as a text would keep all pools from being shared.
-    return new Share(name.toWellFormed(), max, this.#options.others === undefined);
+  #limit(name: string): Limit {
+    return new Limit(name, this.#max.get(name) ?? Number.POSITIVE_INFINITY, this.#options.others === undefined);
   }
 
   /** What is in use is free for others when the lease is over. */

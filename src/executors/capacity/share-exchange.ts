@@ -1,25 +1,10 @@
 import type { Clock } from "../../ports/clock.ts";
-import type { PoolShare, PoolShares, PoolUse } from "../../ports/pool-shares.ts";
-import type { Share } from "./share.ts";
-
-/** A pool, or a limit that several have in common. */
-export interface Sharer {
-  readonly share: Share;
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly closedUntil: number;
-  /** How many calls the server is known to take at once. Undefined: it may take more. */
-  readonly known?: number | undefined;
-  readonly perSecond?: number | undefined;
-  /** What other processes know of the server. */
-  heard(share: PoolShare): void;
-  /** Its share may have grown. */
-  pump(): void;
-}
+import type { PoolShares } from "../../ports/pool-shares.ts";
+import type { Limit } from "./limit.ts";
 
 interface ExchangeParts {
   readonly clock: Clock;
-  sharers(): Iterable<Sharer>;
+  limits(): Iterable<Limit>;
   shares(): Promise<PoolShares>;
   failed(error: unknown): void;
 }
@@ -34,7 +19,7 @@ const LEAST_GAP_MS = 25;
 export class ShareExchange {
   readonly #parts: ExchangeParts;
   /** Of these something is known elsewhere. */
-  readonly #told = new Set<Share>();
+  readonly #told = new Set<Limit>();
   #stopTimer: (() => void) | undefined;
   #lookAt = Number.POSITIVE_INFINITY;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -72,10 +57,10 @@ export class ShareExchange {
   }
 
   async #look(): Promise<void> {
-    const { clock, sharers, failed } = this.#parts;
+    const { clock, limits, failed } = this.#parts;
     const asked = clock.now();
     this.#isUnderWay = true;
-    const active = [...sharers()].filter((sharer) => isUsed(sharer) || this.#told.has(sharer.share));
+    const active = [...limits()].filter((limit) => limit.isUsed || this.#told.has(limit));
     try {
       if (active.length > 0) await this.#exchange(active, asked);
     } catch (error) {
@@ -84,41 +69,20 @@ export class ShareExchange {
       this.#isUnderWay = false;
       this.#lastAt = clock.now();
     }
-    const used = [...sharers()].filter(isUsed);
-    for (const sharer of used) sharer.pump();
+    const used = [...limits()].filter(({ isUsed }) => isUsed);
+    for (const limit of used) limit.pump();
     if (used.length > 0 || this.#told.size > 0) this.keep();
   }
 
-  async #exchange(active: readonly Sharer[], asked: number): Promise<void> {
-    const shares = await this.#parts.shares();
-    const uses = active.map(toUse);
-    for (const { share, inFlight, waiting } of active) {
-      this.#told.add(share);
-      share.tell(inFlight, waiting);
-    }
-    const given = await shares.exchange(uses);
-    const byName = new Map(given.map((share) => [share.name, share]));
-    for (const sharer of active) {
-      const { share } = sharer;
-      const mine = byName.get(share.name);
-      if (mine === undefined) continue;
-      share.set(mine, asked + shares.leaseMs);
-      sharer.heard(mine);
-      if (share.isGivenBack) this.#told.delete(share);
+  async #exchange(active: readonly Limit[], asked: number): Promise<void> {
+    const { exchange, leaseMs } = await this.#parts.shares();
+    const byName = new Map(active.map((limit) => [limit.name, limit]));
+    for (const limit of active) this.#told.add(limit);
+    for (const share of await exchange(active.map((limit) => limit.tell()))) {
+      const limit = byName.get(share.name);
+      if (limit === undefined) continue;
+      limit.set(share, asked + leaseMs);
+      if (limit.isGivenBack) this.#told.delete(limit);
     }
   }
-}
-
-/** Other processes know how many places are wanted here. */
-export function isTold({ share, inFlight, waiting }: Sharer): boolean {
-  return share.knows(inFlight + waiting);
-}
-
-function isUsed({ inFlight, waiting }: Sharer): boolean {
-  return inFlight > 0 || waiting > 0;
-}
-
-function toUse({ share, inFlight, waiting, closedUntil, known, perSecond }: Sharer): PoolUse {
-  const { name, max } = share;
-  return { name, max: Number.isFinite(max) ? max : known, inFlight, waiting, perSecond, closedUntil };
 }

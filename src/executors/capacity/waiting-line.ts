@@ -6,26 +6,27 @@ export interface LineMember {
   readonly priority?: number | undefined;
 }
 
-/** A lower priority gets a place after so long for each level that it is lower, so that nobody waits for ever. */
+/** A lower priority gets a place after so long for each level that it is lower, so that nothing waits for ever. */
 const AGE_MS = 60_000;
 
-interface Share {
+/** Calls in flight of a tenant or a run, and the order in which it was served last, or began to wait. */
+interface Service {
   inFlight: number;
-  /** The order in which it was served last, or began to wait. */
   turn: number;
 }
 
-interface RunLine<Member> extends Share {
-  readonly runId: string;
-  readonly tenant: string;
+interface RunLine<Member> extends Service {
+  readonly tenant: Service;
+  readonly level: Level;
   readonly waiting: Member[];
 }
 
-interface PriorityLine<Member> {
+/** Runs of one priority. */
+interface Level {
   readonly priority: number;
-  readonly runs: Map<string, RunLine<Member>>;
   /** Since it was served last, or began to wait. */
   sinceMs: number;
+  waiting: number;
 }
 
 /**
@@ -33,8 +34,9 @@ interface PriorityLine<Member> {
  * run with the fewest, and among equals the one that was served longest ago. In a run the order is that of asking.
  */
 export class WaitingLine<Member extends LineMember> {
-  readonly #priorities = new Map<number, PriorityLine<Member>>();
-  readonly #tenants = new Map<string, Share>();
+  readonly #runs = new Map<string, RunLine<Member>>();
+  readonly #tenants = new Map<string, Service>();
+  readonly #levels = new Map<number, Level>();
   #turns = 0;
   #size = 0;
 
@@ -42,41 +44,23 @@ export class WaitingLine<Member extends LineMember> {
     return this.#size;
   }
 
-  push(member: Member, now: number): void {
-    this.#add(member, now).waiting.push(member);
-  }
-
-  /** For a call that has been sent in vain. */
-  pushFirst(member: Member, now: number): void {
-    this.#add(member, now).waiting.unshift(member);
-  }
-
-  #add(member: Member, now: number): RunLine<Member> {
-    const priority = this.#priorityOf(member);
-    if (![...priority.runs.values()].some(({ waiting }) => waiting.length > 0)) priority.sinceMs = now;
+  /** `first`: it was sent in vain, and goes before the others of its run. */
+  push(member: Member, { now, first }: { readonly now: number; readonly first: boolean }): void {
     const run = this.#runOf(member);
+    if (run.level.waiting === 0) run.level.sinceMs = now;
     if (run.waiting.length === 0 && run.inFlight === 0) run.turn = this.#nextTurn();
-    this.#size += 1;
-    return run;
+    if (first) run.waiting.unshift(member);
+    else run.waiting.push(member);
+    this.#count(run, 1);
   }
 
-  takeAll(): readonly Member[] {
-    const all: Member[] = [];
-    for (const { runs } of this.#priorities.values()) {
-      for (const { waiting } of runs.values()) all.push(...waiting.splice(0));
-    }
-    this.#size = 0;
-    for (const member of all) this.#forgetIdle(member);
-    return all;
-  }
-
-  /** False: it waits no longer. */
+  /** False: it does not wait here. */
   remove(member: Member): boolean {
-    const { waiting } = this.#runOf(member);
-    const index = waiting.indexOf(member);
+    const run = this.#runOf(member);
+    const index = run.waiting.indexOf(member);
     if (index >= 0) {
-      waiting.splice(index, 1);
-      this.#size -= 1;
+      run.waiting.splice(index, 1);
+      this.#count(run, -1);
     }
     this.#forgetIdle(member);
     return index >= 0;
@@ -84,16 +68,14 @@ export class WaitingLine<Member extends LineMember> {
 
   /** Takes the next one out, which counts as in flight until `ended`. */
   take(now: number): Member | undefined {
-    const priority = this.#nextPriority(now);
-    const run = priority === undefined ? undefined : this.#nextRun(priority);
+    const run = this.#next(now);
     const member = run?.waiting.shift();
-    if (priority === undefined || run === undefined || member === undefined) return undefined;
-    const tenant = this.#tenantOf(run.tenant);
-    priority.sinceMs = now;
-    this.#size -= 1;
-    for (const share of [run, tenant]) {
-      share.inFlight += 1;
-      share.turn = this.#nextTurn();
+    if (run === undefined || member === undefined) return undefined;
+    run.level.sinceMs = now;
+    this.#count(run, -1);
+    for (const served of [run, run.tenant]) {
+      served.inFlight += 1;
+      served.turn = this.#nextTurn();
     }
     return member;
   }
@@ -101,86 +83,40 @@ export class WaitingLine<Member extends LineMember> {
   ended(member: Member): void {
     const run = this.#runOf(member);
     run.inFlight -= 1;
-    this.#tenantOf(run.tenant).inFlight -= 1;
+    run.tenant.inFlight -= 1;
     this.#forgetIdle(member);
   }
 
-  /** The first of each run that waits, with the number of calls of the run that do. */
-  *heads(): Generator<{ readonly first: Member; readonly waiting: number }> {
-    for (const { runs } of this.#priorities.values()) {
-      for (const { waiting } of runs.values()) {
-        const [first] = waiting;
-        if (first !== undefined) yield { first, waiting: waiting.length };
-      }
-    }
-  }
-
-  waitingOf(runId: string): number {
-    let waiting = 0;
-    for (const { runs } of this.#priorities.values()) waiting += runs.get(runId)?.waiting.length ?? 0;
-    return waiting;
-  }
-
-  #nextPriority(now: number): PriorityLine<Member> | undefined {
-    let next: PriorityLine<Member> | undefined;
-    let nextLevel = Number.NEGATIVE_INFINITY;
-    for (const line of this.#priorities.values()) {
-      if (![...line.runs.values()].some(({ waiting }) => waiting.length > 0)) continue;
-      const level = line.priority + Math.floor(Math.max(0, now - line.sinceMs) / AGE_MS);
-      // Among equals the lower one goes first: it has waited longer.
-      if (level > nextLevel || (level === nextLevel && next !== undefined && line.priority < next.priority)) {
-        [next, nextLevel] = [line, level];
-      }
-    }
-    return next;
-  }
-
-  #nextRun({ runs }: PriorityLine<Member>): RunLine<Member> | undefined {
+  #next(now: number): RunLine<Member> | undefined {
     let next: RunLine<Member> | undefined;
-    for (const run of runs.values()) {
-      if (run.waiting.length > 0 && (next === undefined || this.#goesBefore(run, next))) next = run;
+    for (const run of this.#runs.values()) {
+      if (run.waiting.length > 0 && (next === undefined || goesBefore(run, next, now))) next = run;
     }
     return next;
   }
 
-  #goesBefore(one: RunLine<Member>, other: RunLine<Member>): boolean {
-    if (one.tenant === other.tenant) return isBehindInService(one, other);
-    return isBehindInService(this.#tenantOf(one.tenant), this.#tenantOf(other.tenant));
+  #count({ level }: RunLine<Member>, by: number): void {
+    level.waiting += by;
+    this.#size += by;
   }
 
-  #priorityOf({ priority = 0 }: Member): PriorityLine<Member> {
-    const known = this.#priorities.get(priority);
-    if (known !== undefined) return known;
-    const line: PriorityLine<Member> = { priority, runs: new Map(), sinceMs: 0 };
-    this.#priorities.set(priority, line);
-    return line;
+  #runOf({ runId, tenantId = "", priority = 0 }: Member): RunLine<Member> {
+    return known(this.#runs, keyOf(runId, priority), () => ({
+      tenant: known(this.#tenants, tenantId, () => ({ inFlight: 0, turn: this.#nextTurn() })),
+      level: known(this.#levels, priority, () => ({ priority, sinceMs: 0, waiting: 0 })),
+      waiting: [],
+      inFlight: 0,
+      turn: this.#nextTurn(),
+    }));
   }
 
-  #runOf(member: Member): RunLine<Member> {
-    const { runs } = this.#priorityOf(member);
-    const { runId, tenantId: tenant = "" } = member;
-    const known = runs.get(runId);
-    if (known !== undefined) return known;
-    const run: RunLine<Member> = { runId, tenant, waiting: [], inFlight: 0, turn: this.#nextTurn() };
-    runs.set(runId, run);
-    return run;
-  }
-
-  #tenantOf(tenant: string): Share {
-    const known = this.#tenants.get(tenant);
-    if (known !== undefined) return known;
-    const share: Share = { inFlight: 0, turn: this.#nextTurn() };
-    this.#tenants.set(tenant, share);
-    return share;
-  }
-
-  #forgetIdle(member: Member): void {
-    const { priority = 0, runId } = member;
-    const line = this.#priorityOf(member);
-    const run = line.runs.get(runId);
-    if (run !== undefined && run.waiting.length === 0 && run.inFlight === 0) line.runs.delete(runId);
-    if (line.runs.size === 0) this.#priorities.delete(priority);
-    if (this.#priorities.size === 0) this.#tenants.clear();
+  #forgetIdle({ runId, priority = 0 }: Member): void {
+    const key = keyOf(runId, priority);
+    const run = this.#runs.get(key);
+    if (run !== undefined && run.waiting.length === 0 && run.inFlight === 0) this.#runs.delete(key);
+    if (this.#runs.size > 0) return;
+    this.#tenants.clear();
+    this.#levels.clear();
   }
 
   #nextTurn(): number {
@@ -189,6 +125,29 @@ export class WaitingLine<Member extends LineMember> {
   }
 }
 
-function isBehindInService(one: Share, other: Share): boolean {
+function goesBefore(one: RunLine<unknown>, other: RunLine<unknown>, now: number): boolean {
+  const byLevel = levelOf(one.level, now) - levelOf(other.level, now);
+  if (byLevel !== 0) return byLevel > 0;
+  // The lower one has waited longer.
+  if (one.level !== other.level) return one.level.priority < other.level.priority;
+  if (one.tenant !== other.tenant) return isBehindInService(one.tenant, other.tenant);
+  return isBehindInService(one, other);
+}
+
+function levelOf({ priority, sinceMs }: Level, now: number): number {
+  return priority + Math.floor(Math.max(0, now - sinceMs) / AGE_MS);
+}
+
+function isBehindInService(one: Service, other: Service): boolean {
   return one.inFlight !== other.inFlight ? one.inFlight < other.inFlight : one.turn < other.turn;
+}
+
+function keyOf(runId: string, priority: number): string {
+  return `${priority} ${runId}`;
+}
+
+function known<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }

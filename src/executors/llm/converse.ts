@@ -3,8 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../ports/executor.ts";
 import type { Validate } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
-import type { Caller } from "../capacity/capacity-notes.ts";
-import type { Accepted } from "../capacity/capacity-pool.ts";
+import type { Caller } from "../capacity/capacity-pool.ts";
 import { askModel, type Message, type ModelAnswer, type ModelCall } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
@@ -116,12 +115,12 @@ export function warn({ task }: { readonly task: Pick<Task, "emit"> }, message: s
 function ask(asking: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked> {
   const { task } = asking.conversation;
   const call = toCall(asking);
-  const send = async (onAnswer: Accepted): Promise<Asked> => {
+  const send = async (): Promise<Asked> => {
     const { model, asked, system, messages, settings } = call;
     const content = [system, messages, asked.schema];
     const reserved = await reserveCall({ model, asked, settings, content }, { task, calls: 1 });
     if (!reserved.ok) return reserved;
-    const reply = await askModel({ ...call, settings: reserved.settings, onAnswer }, signal);
+    const reply = await askModel({ ...call, settings: reserved.settings }, signal);
     if (reply.ok) return { ...reply, reserved };
     settleFailed(reply.failed, reserved.settle);
     return reply;

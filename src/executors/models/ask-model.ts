@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import type { AnswerHeaders } from "../capacity/rate-headers.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
 import type { Model } from "./create-models.ts";
@@ -19,8 +18,6 @@ export interface ModelCall {
   readonly settings: Partial<CallOptions>;
   /** Absent: no limit but the signal. */
   readonly timeoutMs?: number | undefined;
-  /** The model has answered. */
-  onAnswer?(headers?: AnswerHeaders): void;
 }
 
 export interface Message {
@@ -55,7 +52,6 @@ export async function askModel(call: ModelCall, signal: AbortSignal): Promise<Mo
     const model = await call.model.open(call.asked);
     // The price list is loaded while the provider thinks.
     const [result] = await Promise.all([model.doGenerate(toOptions(call, stop)), call.model.hasPrice()]);
-    call.onAnswer?.(result.response?.headers);
     const answer = await toAnswer(result, call.model);
     return { ok: true, answer: { ...answer, text: redactor.text(answer.text) } };
   } catch (error) {

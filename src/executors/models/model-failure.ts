@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import { readRetryAfter } from "../capacity/rate-headers.ts";
+import { readRetryAfter } from "../capacity/throttle.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
@@ -98,7 +98,7 @@ function readCallError(error: unknown): CallError | undefined {
     message: error.message,
     host: url === undefined ? undefined : URL.parse(url)?.host,
     status: statusCode,
-    retryAfter: responseHeaders === undefined ? undefined : readRetryAfter(responseHeaders, Date.now()),
+    retryAfter: responseHeaders === undefined ? undefined : readRetryAfter(responseHeaders),
     // Mostly the text, but some providers put the parsed document there.
     body: typeof responseBody === "string" ? responseBody : (JSON.stringify(responseBody) ?? ""),
     cause: error.cause,

@@ -1,6 +1,5 @@
 import type { Failed } from "../../ports/executor.ts";
-import type { Caller } from "../capacity/capacity-notes.ts";
-import type { Accepted } from "../capacity/capacity-pool.ts";
+import type { Accepted, Caller } from "../capacity/capacity-pool.ts";
 import type { Model } from "./create-models.ts";
 
 type Reply<Answer> = (Answer & { readonly ok: true }) | { readonly ok: false; readonly failed: Failed };

@@ -1,6 +1,5 @@
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
-import type { AnswerHeaders } from "../capacity/rate-headers.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
 import type { Model } from "./create-models.ts";
@@ -21,7 +20,7 @@ export interface TurnCall {
   /** The longest silence of the model. Absent: no limit but the signal. */
   readonly silenceMs?: number | undefined;
   /** The model has begun to answer. */
-  onBegin?(headers?: AnswerHeaders): void;
+  onBegin?(): void;
   /** A piece of the text, as it comes. */
   onText?(delta: string): void;
 }
@@ -54,11 +53,11 @@ export async function streamTurn(call: TurnCall, signal: AbortSignal): Promise<T
     stop.throwIfAborted();
     const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
-    const [{ stream, response }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
+    const [{ stream }] = await Promise.all([provider.doStream(toOptions(call, stop)), model.hasPrice()]);
     let isFirst = true;
     const onPart = () => {
       silence.reset();
-      if (isFirst) call.onBegin?.(response?.headers);
+      if (isFirst) call.onBegin?.();
       isFirst = false;
     };
     const content = await listen(stream, onPart, call.onText);

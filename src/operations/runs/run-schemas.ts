@@ -129,11 +129,10 @@ export const runSchema = runSummarySchema
           width: z.number().int().describe("How many it takes at once, as far as is known."),
           waiting: z.number().int().describe("Calls of this run that wait."),
           waiting_in_all: z.number().int().describe("With those of other runs, which are served in turn."),
-          per_second: z
-            .number()
+          closed_until: z
+            .string()
             .nullable()
-            .describe("How many it is sent in a second at most. Null: it is not known to limit that."),
-          closed_until: z.string().nullable().describe("It has asked for no call before. Null: it has not."),
+            .describe("It refuses all calls, and is asked again at this time. Null: it does not."),
         }),
       )
       .optional()

@@ -6,8 +6,6 @@ interface Member {
   readonly inFlight: number;
   /** The calls in flight and those that wait. */
   readonly wanted: number;
-  readonly perSecond?: number | undefined;
-  readonly closedUntil: number;
   /** Then it has nothing any more, in milliseconds since the epoch. */
   readonly until: number;
 }
@@ -35,18 +33,17 @@ export function dividePlaces(
   asking: Asking,
 ): { readonly members: Members; readonly share: PoolShare } {
   const { id, use, now, leaseMs } = asking;
-  const { name, inFlight, closedUntil, perSecond } = use;
+  const { name, inFlight } = use;
   const others = Object.entries(members).filter(([other, { until }]) => other !== id && until > now);
   const wanted = inFlight + use.waiting;
   const places = wanted === 0 || use.max === undefined ? 0 : placesOf(use.max, others, { id, inFlight, wanted, now });
   const rest = Object.fromEntries(others);
   const elsewhere = sum(others, (other) => other.inFlight);
-  const closed = Math.max(0, ...others.map(([, other]) => other.closedUntil));
-  const mine = { places, inFlight, wanted, perSecond, closedUntil, until: now + leaseMs };
-  const rates = [perSecond, ...others.map(([, other]) => other.perSecond)].filter((rate) => rate !== undefined);
+  const wanting = others.filter(([, other]) => other.wanted > other.inFlight).length;
+  const mine = { places, inFlight, wanted, until: now + leaseMs };
   return {
     members: wanted === 0 ? rest : { ...rest, [id]: mine },
-    share: { name, places, elsewhere, closedUntil: closed, perSecond: meanOf(rates) },
+    share: { name, places, elsewhere, wanting },
   };
 }
 
@@ -66,10 +63,6 @@ function placesOf(
   const fair = Math.max(equalTo(mine.id), max - claimed);
   const free = max - sum(others, ({ places }) => places);
   return Math.max(mine.inFlight, Math.min(mine.wanted, fair, free));
-}
-
-function meanOf(rates: readonly number[]): number | undefined {
-  return rates.length === 0 ? undefined : rates.reduce((all, rate) => all + rate, 0) / rates.length;
 }
 
 function sum(entries: readonly Entry[], of: (member: Member) => number): number {

@@ -17,7 +17,7 @@ async function openSome(count: number): Promise<readonly PoolShares[]> {
 }
 
 const use = (inFlight: number, waiting: number, max = 5) => {
-  return { name: "p", max, inFlight, waiting, perSecond: undefined, closedUntil: 0 };
+  return { name: "p", max, inFlight, waiting };
 };
 
 test("processes that ask at the same time never have more places than there are, and none waits for ever", async () => {
@@ -50,9 +50,9 @@ test("processes that ask at the same time never have more places than there are,
 
 test("what a process tells reaches the others, and what it gives back is theirs at once", async () => {
   const [one, other] = await openSome(2);
-  expect(await one?.exchange([{ ...use(0, 9), closedUntil: 77, perSecond: 4 }])).toMatchObject([{ places: 5 }]);
-  const told = [{ places: 0, elsewhere: 5, closedUntil: 99, perSecond: 4 }];
-  await one?.exchange([{ ...use(5, 4), closedUntil: 99, perSecond: 4 }]);
+  expect(await one?.exchange([use(0, 9)])).toMatchObject([{ places: 5 }]);
+  const told = [{ places: 0, elsewhere: 5, wanting: 1 }];
+  await one?.exchange([use(5, 4)]);
   expect(await other?.exchange([use(0, 2)])).toMatchObject(told);
   expect(await one?.exchange([use(4, 4)])).toMatchObject([{ places: 4 }]);
   expect(await other?.exchange([use(0, 2)])).toMatchObject([{ places: 1, elsewhere: 4 }]);

@@ -5,7 +5,7 @@ import { type RunningServer, startServer } from "../../end-to-end/support/server
 import { newTestDatabase } from "../../support/test-database.ts";
 
 const PLACES = 6;
-const CALLS = 60;
+const CALLS = 240;
 
 const MANY = `
 name: many

@@ -1,8 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
-import type { Caller } from "../../capacity/capacity-notes.ts";
-import type { Accepted } from "../../capacity/capacity-pool.ts";
+import type { Accepted, Caller } from "../../capacity/capacity-pool.ts";
 import { readRetryAfterMs } from "../../capacity/throttle.ts";
 import type { Reserved } from "../../models/reserve-call.ts";
 import { sendInPool } from "../../models/send-in-pool.ts";

@@ -4,7 +4,7 @@ import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
 import type { Outbound, OutboundAnswer } from "../../../ports/outbound.ts";
 import type { Validate } from "../../../schemas/json-schemas.ts";
 import type { Accepted } from "../../capacity/capacity-pool.ts";
-import { readRetryAfter } from "../../capacity/rate-headers.ts";
+import { readRetryAfter } from "../../capacity/throttle.ts";
 import { settleFailed, toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { Redactor } from "../../output/redact.ts";
 import type { AgentInput } from "../agent-input.ts";
@@ -76,7 +76,7 @@ async function findRefusal(response: OutboundAnswer, { server, redactor }: Line)
   const { status } = response;
   if (status !== 200) {
     const { location } = response.headers;
-    const retryAfter = readRetryAfter(response.headers, Date.now());
+    const retryAfter = readRetryAfter(response.headers);
     // Masked before it is shortened, or a key could be cut in two and slip through.
     const body = redactor.text(await readText(response.body, MAX_REFUSAL_BYTES));
     return toRefusal({ status, location, retryAfter, body }, server);
@@ -95,7 +95,7 @@ async function listen(response: OutboundAnswer, conversation: Conversation, line
       const clean = redactDecoded(decoded, line.redactor);
       line.log.add(clean);
       if (clean.kind === "document") addDocument(conversation, clean.document);
-      if (conversation.hasBegun) line.onWorking(response.headers);
+      if (conversation.hasBegun) line.onWorking();
       if (conversation.result !== undefined) line.timeouts.endWithin(line.afterResultMs);
       else if (conversation.error !== undefined) return { by: "eof" };
     }

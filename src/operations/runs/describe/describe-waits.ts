@@ -25,13 +25,12 @@ export async function describeWaits(
   const waits = status === "running" ? await app.capacityWaits(id) : [];
   if (waits.length === 0) return {};
   return {
-    capacity_waits: waits.map(({ name, inFlight, width, waitingHere, waiting, perSecond, closedUntil }) => ({
+    capacity_waits: waits.map(({ name, inFlight, width, waitingHere, waiting, closedUntil }) => ({
       pool: name,
       in_flight: inFlight,
       width,
       waiting: waitingHere,
       waiting_in_all: waiting,
-      per_second: perSecond ?? null,
       closed_until: closedUntil === undefined ? null : toIsoTime(closedUntil),
     })),
   };

@@ -36,9 +36,7 @@ export interface ShownWait {
   /** Calls of this run. */
   readonly waiting: number;
   readonly waitingInAll: number;
-  /** Undefined: the server is not known to limit the rate. */
-  readonly perSecond: number | undefined;
-  /** Nothing is sent before; milliseconds since the epoch. */
+  /** The server refuses all calls, and is asked again at this time; milliseconds since the epoch. */
   readonly closedUntil: number | undefined;
 }
 
@@ -130,23 +128,14 @@ export class LiveRun {
     if (!isJsonObject(event)) return;
     if (event["type"] === "budget") this.waitingForBudget = Number(event["waiting"]);
     if (event["type"] !== "capacity") return;
-    const {
-      pool,
-      in_flight: inFlight,
-      width,
-      waiting,
-      closed_until: until,
-      waiting_in_all: all,
-      per_second: rate,
-    } = event;
+    const { pool, in_flight: inFlight, width, waiting, closed_until: until, waiting_in_all: all } = event;
     const name = String(pool);
     this.waits.delete(name);
     if (Number(waiting) === 0) return;
     const closedUntil = typeof until === "string" ? Date.parse(until) : undefined;
     const counts = { inFlight: Number(inFlight), width: Number(width), waiting: Number(waiting) };
     const waitingInAll = typeof all === "number" ? all : counts.waiting;
-    const perSecond = typeof rate === "number" ? rate : undefined;
-    this.waits.set(name, { pool: name, ...counts, waitingInAll, perSecond, closedUntil });
+    this.waits.set(name, { pool: name, ...counts, waitingInAll, closedUntil });
   }
 
   /** Whatever else the step does: its call has been answered. */

@@ -48,9 +48,9 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
   }
   for (const wait of run.capacity_waits ?? []) {
-    const { in_flight: inFlight, waiting_in_all: waitingInAll, per_second: rate, closed_until: until } = wait;
+    const { in_flight: inFlight, waiting_in_all: waitingInAll, closed_until: until } = wait;
     const closedUntil = until === null ? undefined : Date.parse(until);
-    const shown = { ...wait, inFlight, waitingInAll, perSecond: rate ?? undefined, closedUntil };
+    const shown = { ...wait, inFlight, waitingInAll, closedUntil };
     facts.push(["waits", paint("yellow", showWait(shown, now))]);
   }
   if (run.invocation !== undefined) facts.push(["restate", paint("yellow", showInvocation(run.invocation))]);

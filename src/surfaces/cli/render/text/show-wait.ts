@@ -13,12 +13,11 @@ export function showSuspect({ phase, deaths }: Pick<Instance, "phase" | "deaths"
 
 /** What calls of a run wait for, in one line. */
 export function showWait(wait: ShownWait, now: number): string {
-  const { pool, inFlight, width, waiting, waitingInAll, perSecond, closedUntil } = wait;
+  const { pool, inFlight, width, waiting, waitingInAll, closedUntil } = wait;
   const isClosed = closedUntil !== undefined && closedUntil > now;
-  const until = isClosed ? `, nothing is sent before ${formatTime(closedUntil, now)}` : "";
+  const until = isClosed ? `, it refuses all and is asked again at ${formatTime(closedUntil, now)}` : "";
   const others = waitingInAll > waiting ? ` beside ${waitingInAll - waiting} of other runs` : "";
-  const rate = perSecond === undefined ? "" : `, at most ${Number(perSecond.toPrecision(2))} a second`;
-  return `waiting for capacity: ${inFlight} of ${width} at ${sanitize(pool)}, ${waiting} waiting${others}${rate}${until}`;
+  return `waiting for capacity: ${inFlight} of ${width} at ${sanitize(pool)}, ${waiting} waiting${others}${until}`;
 }
 
 /** Tries of a run that may only begin with what others leave of the budget. */
