@@ -1,10 +1,14 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { writeExact } from "../../core/exact-json.ts";
+import { asObject, type JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { readRetryAfter } from "../capacity/rate-headers.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
+import { createRedactor } from "../output/redact.ts";
+import { toShownText } from "../output/shown-text.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
+const MAX_UNREADABLE_CHARS = 200;
 
 /** A failure of a provider that says itself what it means for the attempt, as a mock model does. */
 export class KnownFailure extends Error {
@@ -16,31 +20,71 @@ export class KnownFailure extends Error {
   }
 }
 
+export interface FailedModel {
+  /** `provider:model` */
+  readonly id: string;
+  readonly secrets: readonly string[];
+}
+
 /**
  * Turns a provider's error into a failure of the attempt. Asking a model changes nothing outside, so it can always be tried again;
  * what it cost is unknown where the answer was on its way.
  */
-export function toModelFailure(error: unknown, modelId: string): Failed {
+export function toModelFailure(error: unknown, model: FailedModel): Failed {
   if (error instanceof KnownFailure) return error.failed;
+  // The SDK has put what our `fetch` says of an answer into an error of its own.
+  if (error instanceof Error && error.cause instanceof KnownFailure) return error.cause.failed;
   const call = readCallError(error);
-  if (call !== undefined) return call.status === undefined ? toUnreached(call, modelId) : toRefusal(call, modelId);
-  if (error instanceof Error && error.name.startsWith("AI_")) {
-    const message = `The model ${modelId} cannot be asked like this: ${shorten(error.message)}`;
-    return toRefused("MODEL_REFUSED", message);
-  }
-  return toDefect(error);
+  // The connection may also break while an answer comes.
+  const isBroken = call?.status === undefined || (call.status < 300 && codesOf(call.cause) !== "");
+  if (call !== undefined) return isBroken ? toUnreached(call, model.id) : toRefusal(call, model.id);
+  if (!(error instanceof Error) || !error.name.startsWith("AI_")) return toDefect(error);
+  if (MISREAD.test(error.name)) return toUnreadable(model, { cause: "its form is not known", text: shownValue(error) });
+  return toRefused("MODEL_REFUSED", `The model ${model.id} cannot be asked like this: ${shorten(error.message)}`);
 }
 
+const MISREAD = /^AI_(?:TypeValidation|InvalidResponseData|EmptyResponseBody)Error$/;
+
+function shownValue(error: Error & { value?: unknown; data?: unknown }): string {
+  return writeExact(error.value ?? error.data ?? error.message);
+}
+
+/** An answer of the provider that makes no sense, and would make none if it were asked for again. */
+export function toUnreadable(
+  { id, secrets }: FailedModel,
+  { cause, text }: { readonly cause: string; readonly text: string },
+): Failed {
+  const shown = toShownText(createRedactor(secrets).text(text)).slice(0, MAX_UNREADABLE_CHARS);
+  return toFailed("MODEL_UNAVAILABLE", {
+    message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${JSON.stringify(shown)}`,
+    retryable: true,
+    effect: "none",
+    costMicro: null,
+    details: { answer: shown, reason: UNREADABLE },
+  });
+}
+
+const UNREADABLE = "unreadable";
+
+/** Whether the model may answer if it is asked again soon. */
+export function passesByItself({ code, retryable, details }: Failed): boolean {
+  return retryable && PASSING.has(code) && asObject(details)["reason"] !== UNREADABLE;
+}
+
+const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE", "MODEL_UNREACHABLE"]);
+
 /** Turns an error in the middle of a stream into a failure: the provider sent it, or the connection broke. */
-export function toStreamFailure(error: unknown, modelId: string): Failed {
-  if (error instanceof KnownFailure || readCallError(error) !== undefined) return toModelFailure(error, modelId);
+export function toStreamFailure(error: unknown, model: FailedModel): Failed {
+  const isTold = error instanceof KnownFailure || readCallError(error) !== undefined;
+  if (isTold || (error instanceof Error && error.name === "AI_TypeValidationError"))
+    return toModelFailure(error, model);
   const { statusCode, message } = readErrorObject(error);
   if (statusCode !== undefined) {
     const refusal = { message, status: statusCode, retryAfter: undefined, body: "", cause: undefined };
-    return { ...toRefusal(refusal, modelId), costMicro: null };
+    return { ...toRefusal(refusal, model.id), costMicro: null };
   }
   const reason = codesOf(error);
-  return toBrokenOff(`The answer of ${modelId} broke off (${reason || shorten(message)}).`, reason);
+  return toBrokenOff(`The answer of ${model.id} broke off (${reason || shorten(message)}).`, reason);
 }
 
 /** The provider may be charging for what it has said, so what it costs is unknown. */
