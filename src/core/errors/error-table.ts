@@ -421,7 +421,7 @@ export const ERRORS = {
   MODEL_UNKNOWN: row("No provider is known for the model.", "Write `provider:model`, or define an alias.", 2),
   MODEL_NOT_CONFIGURED: row("The model's provider has no key.", "Set the variable named in the message.", 2),
   MODEL_UNAUTHORIZED: row("The model's provider refused the key.", "Check the key of the provider named.", 4),
-  MODEL_REFUSED: row("The model's provider refused the request.", "See its answer in the details.", 1),
+  MODEL_REFUSED: row("The model or its provider refused the request.", "See its answer in the details.", 1),
   MODEL_CONTEXT_TOO_LONG: row(
     "The conversation is longer than the model can read.",
     "Give the agent fewer turns or smaller tool results, or a model with a larger context.",

@@ -13,7 +13,7 @@ import type {
   ProviderModel,
   StreamPart,
 } from "./language-model.ts";
-import { KnownFailure, toModelFailure, toStopped, toStreamFailure } from "./model-failure.ts";
+import { KnownFailure, toModelFailure, toStopped } from "./model-failure.ts";
 import { type ModelTurn, type SaidTurn, toModelTurn } from "./model-turn.ts";
 import { EVENTS } from "./provider-fetch.ts";
 import { toEndFailure } from "./turn-end.ts";
@@ -59,74 +59,59 @@ export function askModel(call: TurnCall, signal: AbortSignal): Promise<TurnReply
 export function streamTurn(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
   return attempt(call, signal, async (provider, options, onPart) => {
     const { stream, response } = await provider.doStream({ ...options, headers: { accept: EVENTS } });
-    let hasBegun = false;
-    return listen(stream, (part) => {
-      onPart();
-      if (!hasBegun) call.onBegin?.(response?.headers);
-      hasBegun = true;
-      if (part.type === "text-delta" && part.delta !== "") call.onText?.(part.delta);
-    });
+    const collector = new PartCollector();
+    let warnings: GenerateResult["warnings"] = [];
+    let modelId: string | undefined;
+    let finish: (StreamPart & { readonly type: "finish" }) | undefined;
+    for await (const part of stream) {
+      onPart(response?.headers);
+      if (part.type === "error") throw part.error;
+      if (part.type === "stream-start") warnings = part.warnings;
+      else if (part.type === "response-metadata") modelId = part.modelId ?? modelId;
+      else if (part.type === "finish") finish = part;
+      else if (part.type === "text-delta" && part.delta !== "") call.onText?.(part.delta);
+      collector.add(part);
+    }
+    if (finish === undefined || finish.finishReason.unified === "interrupted")
+      throw new Error("it ended without its last word");
+    return { ...finish, warnings, modelId, parts: collector.parts };
   });
 }
 
-type Ask = (provider: ProviderModel, options: CallOptions, onPart: () => void) => Promise<SaidTurn>;
+type Ask = (
+  provider: ProviderModel,
+  options: CallOptions,
+  onPart: (headers?: AnswerHeaders) => void,
+) => Promise<SaidTurn>;
 
 async function attempt(call: TurnCall, signal: AbortSignal, ask: Ask): Promise<TurnReply> {
   const { model } = call;
   const redactor = createRedactor(model.secrets);
   const silence = createSilenceTimer(call.silenceMs);
   const stop = AbortSignal.any([signal, silence.signal]);
+  let isArriving = false;
+  const onPart = (headers?: AnswerHeaders) => {
+    silence.reset();
+    if (!isArriving) call.onBegin?.(headers);
+    isArriving = true;
+  };
   try {
     stop.throwIfAborted();
     const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
-    const [said] = await Promise.all([ask(provider, toOptions(call, stop), silence.reset), model.hasPrice()]);
+    const [said] = await Promise.all([ask(provider, toOptions(call, stop), onPart), model.hasPrice()]);
+    isArriving = false;
     const turn = await toModelTurn(said, model);
     const { costMicro, parts, rawEnd } = turn;
     if (turn.ended === "broken") throw new KnownFailure({ ...toEndFailure(turn, model.id, ""), costMicro });
     const shown = { ...turn, parts: redactor.json(parts), rawEnd: rawEnd && redactor.text(rawEnd) };
     return { ok: true, turn: shown, warnings: said.warnings.map(describeWarning) };
   } catch (error) {
-    const failed = signal.aborted
-      ? toStopped()
-      : silence.signal.aborted
-        ? toSilent(call)
-        : error instanceof StreamError
-          ? toStreamFailure(error.cause, model)
-          : toModelFailure(error, model);
-    return { ok: false, failed: redactOutcome(failed, redactor) as Failed };
+    const answered = () => (silence.signal.aborted ? toSilent(call) : toModelFailure(error, model, isArriving));
+    return { ok: false, failed: redactOutcome(signal.aborted ? toStopped() : answered(), redactor) as Failed };
   } finally {
     silence.stop();
   }
-}
-
-/** The stream had begun. */
-class StreamError extends Error {
-  constructor(cause: unknown) {
-    super("stream", { cause });
-  }
-}
-
-async function listen(stream: ReadableStream<StreamPart>, onPart: (part: StreamPart) => void): Promise<SaidTurn> {
-  const collector = new PartCollector();
-  let warnings: GenerateResult["warnings"] = [];
-  let modelId: string | undefined;
-  let finish: (StreamPart & { readonly type: "finish" }) | undefined;
-  try {
-    for await (const part of stream) {
-      onPart(part);
-      if (part.type === "error") throw part.error;
-      if (part.type === "stream-start") warnings = part.warnings;
-      else if (part.type === "response-metadata") modelId = part.modelId ?? modelId;
-      else if (part.type === "finish") finish = part;
-      collector.add(part);
-    }
-  } catch (error) {
-    throw new StreamError(error);
-  }
-  if (finish === undefined || finish.finishReason.unified === "interrupted")
-    throw new StreamError(new Error("it ended without its last word"));
-  return { ...finish, warnings, modelId, parts: collector.parts };
 }
 
 /** Whether the provider may search by itself. */
