@@ -66,7 +66,8 @@ export function toUnreadable(
   { id, secrets }: FailedModel,
   { cause, text }: { readonly cause: string; readonly text: string },
 ): Failed {
-  const shown = toShownText(createRedactor(secrets).text(text)).slice(0, MAX_UNREADABLE_CHARS);
+  // Masked before it is cut: half of a secret would be shown.
+  const shown = toShownText(createRedactor(secrets).text(text.slice(0, 20_000))).slice(0, MAX_UNREADABLE_CHARS);
   return toFailed("MODEL_UNAVAILABLE", {
     message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${JSON.stringify(shown)}`,
     retryable: true,

@@ -15,7 +15,8 @@ export function readProviderMessage(
   { kind, isEvent }: { readonly kind: ProviderKind; readonly isEvent: boolean },
 ): Written | "nothing" | "foreign" {
   if (message["type"] === "ping" || Object.keys(message).length === 0) return "nothing";
-  const { error, ...given } = withoutNulls(message);
+  const given = withoutNulls(message);
+  const error = errorIn(given);
   if (error !== undefined) return { type: "error", sequence_number: 0, error: readError(error, kind) };
   if (!KEYS[kind].some((key) => key in given)) return "foreign";
   switch (kind) {
@@ -32,15 +33,21 @@ export function readProviderMessage(
 
 /** One of these is in every message. */
 const KEYS: Readonly<Record<ProviderKind, readonly string[]>> = {
-  "openai-compatible": ["choices", "usage"],
+  "openai-compatible": ["choices", "usage", "object"],
   anthropic: ["type"],
   openai: ["type", "output"],
   google: ["candidates", "usageMetadata", "promptFeedback"],
 };
 
+/** Some servers send the error itself. */
+function errorIn(message: JsonObject): Json | undefined {
+  return message["error"] ?? (message["object"] === "error" ? message : undefined);
+}
+
 /** The status that an error would have had that comes with a 200. */
-export function readErrorStatus({ error }: JsonObject): number | undefined {
-  if (error === undefined || error === null) return undefined;
+export function readErrorStatus(message: JsonObject): number | undefined {
+  const error = errorIn(message);
+  if (error === undefined) return undefined;
   const { code, status, type } = asObject(error);
   const given = [code, status].map(Number).find((number) => number >= 400 && number < 600);
   return given ?? (type === "overloaded_error" ? 529 : type === "rate_limit_error" ? 429 : 500);
@@ -57,11 +64,10 @@ function readError(error: Json, kind: ProviderKind): Written {
 }
 
 /** Parts that only describe what is said. A null in others may mean something. */
-const ENVELOPES: ReadonlySet<string> = new Set(
-  "message content choices delta tool_calls function usage content_block error response item output candidates parts functionCall".split(
-    " ",
-  ),
-);
+const ENVELOPES: ReadonlySet<string> = new Set([
+  ...["message", "content", "choices", "delta", "tool_calls", "function", "usage", "content_block", "error"],
+  ...["response", "item", "output", "candidates", "parts", "functionCall"],
+]);
 
 function withoutNulls(message: JsonObject): JsonObject {
   const read = (key: string, value: Json): Json => {
@@ -130,6 +136,8 @@ function readResponseEvent(given: JsonObject): Written {
 
 function readResponse(response: JsonObject): Written {
   const { status = "completed", usage, output, incomplete_details: details } = response;
+  // Some say only by their status that it is not the whole answer.
+  const reason = asObject(details)["reason"] ?? (status === "completed" ? undefined : status);
   return {
     id: "",
     model: "",
@@ -137,7 +145,6 @@ function readResponse(response: JsonObject): Written {
     created_at: 0,
     output: Array.isArray(output) ? output.map((item, index) => ({ id: `item_${index}`, ...asObject(item) })) : output,
     usage: readCounts(usage, "input_tokens", "output_tokens"),
-    // Some say only by their status that it is not the whole answer.
-    incomplete_details: details ?? (status === "completed" ? undefined : { reason: status }),
+    incomplete_details: reason && { reason },
   };
 }

@@ -101,7 +101,7 @@ export function endName({ ended, rawEnd }: EndedTurn): string {
 
 /** An end on record. Older records say `whole` for `done`. */
 export function readRecordedEnd(kept: unknown): TurnEnd {
-  return ALL.find((end) => end === kept) ?? "done";
+  return ALL.find((end) => end === kept) ?? (kept === "whole" ? "done" : "unknown");
 }
 
 /** The failure of a step whose last turn ended so. Asking changes nothing outside. */

@@ -137,7 +137,7 @@ describe.each(APIS)("%s", (api) => {
   test("an error within a 200 is one, and is asked again", async () => {
     const errors: Readonly<Record<Api, string>> = {
       anthropic: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
-      openai: '{"error":{"message":"upstream overloaded","code":"502"}}',
+      openai: '{"object":"error","message":"upstream overloaded","code":"502"}',
       google: '{"error":{"code":503,"message":"The model is overloaded","status":"UNAVAILABLE"}}',
       chat: '{"error":{"message":"upstream overloaded","code":502}}',
     };

@@ -111,7 +111,7 @@ class Conversation {
     if (this.#acted.size === 0) return { ...failed, ...spent };
     const called = [...this.#acted];
     const effect = failed.effect === "none" ? "unknown" : failed.effect;
-    const message = `${failed.message} It has called ${called.slice(0, MAX_NAMED).join(", ")}${called.length > MAX_NAMED ? " ..." : ""}.`;
+    const message = `${failed.message} The agent has called ${called.slice(0, MAX_NAMED).join(", ")}${called.length > MAX_NAMED ? " ..." : ""}.`;
     return { ...failed, ...spent, effect, message, details: { ...asObject(failed.details), tools_called: called } };
   }
 
