@@ -44,10 +44,8 @@ interface Reading {
   fail(text: string, cause: string): KnownFailure;
 }
 
-const TOO_LONG = "it is too long";
 const NO_JSON = "it is no JSON object";
 const FOREIGN = "it is no message of this API";
-const NO_STREAM = "it is no stream of events";
 
 async function readDocument(
   { status, headers }: Response,
@@ -57,7 +55,7 @@ async function readDocument(
   let text = "";
   for await (const piece of body) {
     text += piece;
-    if (text.length > MAX_ANSWER_CHARS) throw fail(text, TOO_LONG);
+    if (text.length > MAX_ANSWER_CHARS) throw fail(text, "it is too long");
   }
   const message = parseJson(text);
   if (!isJsonObject(message)) throw fail(text, NO_JSON);
@@ -78,7 +76,7 @@ async function readEvents(
   const count = new TransformStream<string, string>({
     transform(text, controller) {
       chars += text.length;
-      if (chars > MAX_ANSWER_CHARS) throw fail(text, TOO_LONG);
+      if (chars > MAX_ANSWER_CHARS) throw fail(text, "it is too long");
       if (head !== undefined) head += text;
       controller.enqueue(text);
     },
@@ -101,7 +99,7 @@ async function readEvents(
       // In the place of a stream an error is still an error. Anything else is no answer.
       const message = parseJson(head);
       const isError = isJsonObject(message) && readErrorStatus(message) !== undefined;
-      if (!isError) throw fail(head, NO_STREAM);
+      if (!isError) throw fail(head, "it is no stream of events");
       controller.enqueue(`data: ${writeExact(readProviderMessage(message, { kind, isEvent: true }))}\n\n`);
     },
   });

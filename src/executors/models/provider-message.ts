@@ -1,6 +1,6 @@
 import { writeExact } from "../../core/exact-json.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { ProviderKind } from "./models-options.ts";
+import { ownEntry, type ProviderKind } from "./models-options.ts";
 
 /** JSON leaves out what is undefined. */
 type Written = Readonly<Record<string, Json | undefined | object>>;
@@ -19,11 +19,12 @@ export function readProviderMessage(
   const error = errorIn(given);
   if (error !== undefined) return { type: "error", sequence_number: 0, error: readError(error, kind) };
   if (!KEYS[kind].some((key) => key in given)) return "foreign";
+  const madeUp = ownEntry(MADE_UP, String(given["type"]));
   switch (kind) {
     case "openai-compatible":
       return readChat(given);
     case "anthropic":
-      return readAnthropic(given);
+      return madeUp === undefined ? "nothing" : fill(given, madeUp);
     case "openai":
       return "output" in given ? readResponse(given) : readResponseEvent(given);
     case "google":
@@ -101,25 +102,22 @@ function readChat({ model, choices, usage }: JsonObject): Written {
   };
 }
 
-const ANTHROPIC_EVENTS = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|error)$/;
+/** What is made up for the messages of Anthropic, by their types. Those of other types are to be left out. */
+const MADE_UP: Readonly<Record<string, JsonObject>> = {
+  message: { content: [], usage: { input_tokens: -1, output_tokens: -1 } },
+  message_start: { message: { usage: { input_tokens: -1 } } },
+  message_delta: { usage: { output_tokens: -1 } },
+  message_stop: {},
+  content_block_start: { content_block: { text: "", thinking: "" } },
+  content_block_delta: {},
+  content_block_stop: {},
+};
 
-function readAnthropic(given: JsonObject): Written | "nothing" {
-  const { type, message, usage, content_block: block } = given;
-  const [input, output] = [{ input_tokens: -1 }, { output_tokens: -1 }];
-  const start = asObject(message);
-  switch (type) {
-    case "message":
-      return { content: [], ...given, usage: { ...input, ...output, ...asObject(usage) } };
-    case "message_start":
-      return { ...given, message: { ...start, usage: { ...input, ...asObject(start["usage"]) } } };
-    case "message_delta":
-      return { ...given, usage: { ...output, ...asObject(usage) } };
-    case "content_block_start":
-      return { ...given, content_block: { text: "", thinking: "", ...asObject(block) } };
-    default:
-      // New kinds of events are to be left out by those who do not know them.
-      return ANTHROPIC_EVENTS.test(String(type)) ? given : "nothing";
-  }
+function fill(given: JsonObject, madeUp: JsonObject): JsonObject {
+  const filled = Object.entries(madeUp).map(([key, value]) => {
+    return [key, isJsonObject(value) ? fill(asObject(given[key]), value) : (given[key] ?? value)];
+  });
+  return { ...given, ...Object.fromEntries(filled) };
 }
 
 function readResponseEvent(given: JsonObject): Written {
