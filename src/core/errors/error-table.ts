@@ -255,6 +255,11 @@ export const ERRORS = {
     1,
   ),
   AGENT_NO_TEXT: row("The agent's response has no text block.", "Ask for a text in its system prompt.", 1),
+  AGENT_TOOLS_TOO_MANY: row(
+    "The agent has more tools than its model's provider takes.",
+    "Name the tools or servers that it needs, or leave some out with `exclude`.",
+    2,
+  ),
   AGENT_TURNS_EXHAUSTED: row(
     "The agent has used up its turns without a final answer.",
     "Raise `max_iterations` (`max_turns`), or ask for less.",
@@ -416,7 +421,7 @@ export const ERRORS = {
   MODEL_UNKNOWN: row("No provider is known for the model.", "Write `provider:model`, or define an alias.", 2),
   MODEL_NOT_CONFIGURED: row("The model's provider has no key.", "Set the variable named in the message.", 2),
   MODEL_UNAUTHORIZED: row("The model's provider refused the key.", "Check the key of the provider named.", 4),
-  MODEL_REFUSED: row("The model's provider refused the request.", "See its answer in the details.", 1),
+  MODEL_REFUSED: row("The model or its provider refused the request.", "See its answer in the details.", 1),
   MODEL_CONTEXT_TOO_LONG: row(
     "The conversation is longer than the model can read.",
     "Give the agent fewer turns or smaller tool results, or a model with a larger context.",
@@ -435,6 +440,11 @@ export const ERRORS = {
   MODEL_UNREACHABLE: row(
     "The model's provider cannot be reached, or the connection broke off.",
     "Check the network, and `base_url` of a provider of your own.",
+    1,
+  ),
+  MODEL_END_UNKNOWN: row(
+    "The provider ended the model's answer for a reason that is not known, so it may not be whole.",
+    "See in the provider's documentation what the reason in the message means.",
     1,
   ),
   OUTPUT_CUT: row("The answer was cut off at the token limit.", "Raise `max_tokens`, or ask for less.", 1),

@@ -27,31 +27,23 @@ export type FormattedAnswer =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly violations: readonly SchemaViolation[] };
 
-export interface GivenAnswer {
-  readonly text: string;
-  /** It may have had more to say: only what is a whole value by itself counts. */
-  readonly isCut: boolean;
-}
-
 /** Reads an answer in the form that was asked for. The first reading that fits the schema counts. */
 export async function readFormatted(
-  answer: GivenAnswer,
+  text: string,
   format: AnswerFormat,
   validate: Validate | undefined,
 ): Promise<FormattedAnswer> {
-  const { text, isCut } = answer;
   switch (format) {
     case "json":
-      return check(jsonIn(answer, validate !== undefined), { form: "JSON", validate });
+      return check(jsonIn(text, validate !== undefined), { form: "JSON", validate });
     case "yaml":
-      return check(isCut ? [] : await readYaml(removeFence(text)), { form: "YAML map or list", validate });
+      return check(await readYaml(removeFence(text)), { form: "YAML map or list", validate });
     // XML is not checked: there is no parser here.
     case "xml":
-      return check(isCut ? [] : [removeFence(text)], { form: "XML", validate });
+      return check([removeFence(text)], { form: "XML", validate });
     case "text":
-      if (validate === undefined) return check(isCut ? [] : [text], { form: "text", validate });
       // `yes` and `yes` with a line break are the same word.
-      return check([text, removeFence(text)], { form: "text", validate });
+      return check(validate === undefined ? [text] : [text, removeFence(text)], { form: "text", validate });
   }
 }
 
@@ -69,10 +61,9 @@ async function check(
 }
 
 /** In prose anything in brackets could be meant; a schema tells it from `[1]`. */
-function* jsonIn({ text, isCut }: GivenAnswer, hasSchema: boolean): Generator<Json> {
-  if (hasSchema && !isCut) return yield* jsonInText(text);
-  const whole = isCut ? [removeFence(text)] : [text, removeFence(text), ...fencedBlocks(text)];
-  for (const block of whole) {
+function* jsonIn(text: string, hasSchema: boolean): Generator<Json> {
+  if (hasSchema) return yield* jsonInText(text);
+  for (const block of [text, removeFence(text), ...fencedBlocks(text)]) {
     const value = parseJson(block);
     if (value !== undefined) yield value;
   }

@@ -1,16 +1,17 @@
-import type { ErrorCode } from "../../core/errors/error-table.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, Task } from "../../ports/executor.ts";
 import type { Validate } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import type { Caller } from "../capacity/capacity-pool.ts";
-import { askModel, type Message, type ModelAnswer, type ModelCall } from "../models/ask-model.ts";
+import { askModel, type TurnCall, type TurnReply, toResponseFormat } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
-import type { AskedStep } from "../models/language-model.ts";
+import type { AskedStep, Prompt } from "../models/language-model.ts";
+import { type ModelTurn, readTurnRecord, textOf, toTurnRecord } from "../models/model-turn.ts";
 import { type Paid, reserveCall, settleAnswer, toOutspent } from "../models/reserve-call.ts";
 import { sendInPool } from "../models/send-in-pool.ts";
-import { readSpentRecord, Spending, toSpentRecord } from "../models/spending.ts";
+import { Spending } from "../models/spending.ts";
+import { toEndFailure } from "../models/turn-end.ts";
 import { settleFailed, toFailed } from "../output/failure.ts";
 import { removeFence } from "../output/markdown-fence.ts";
 import { describeViolations, listViolations } from "../output/violations.ts";
@@ -39,100 +40,110 @@ export interface Conversed {
 }
 
 const MAX_SHOWN_CHARS = 2_000;
+/** Turns that a provider may interrupt to go on in the next one. */
+const MOST_PAUSES = 10;
 
 /** Asks, reads, and asks again with what does not fit, at most `repairs` times and while there is money left. */
 export async function converse(conversation: Conversation, signal: AbortSignal): Promise<Conversed> {
   const spending = new Spending(conversation.model.id);
-  const messages: Message[] = [{ by: "user", text: conversation.prompt }];
+  const prompt: Prompt = [...systemMessages(conversation), toUser(conversation.prompt)];
+  const fail = (failed: Failed): Conversed => ({ outcome: addTo(failed, spending), tokens: spending.tokens });
+  let misfits = 0;
   for (let turn = 1; ; turn += 1) {
-    const reply = await takeTurn({ conversation, messages, turn, spending }, signal);
-    if (!reply.ok) return { outcome: addTo(reply.failed, spending), tokens: spending.tokens };
-    const { answer } = reply;
-    const read = await readAnswer(answer, conversation);
-    if (read.ok) return { outcome: toSucceeded(read.value, turn, spending), tokens: spending.tokens };
-    if (read.violations === undefined || turn > conversation.repairs)
-      return { outcome: addTo(read.failed, spending), tokens: spending.tokens };
+    const reply = await takeTurn({ conversation, prompt, turn, spending }, signal);
+    if (!reply.ok) return fail(reply.failed);
+    const text = textOf(reply.said);
+    // Providers refuse messages without a word.
+    if (text.trim() !== "") prompt.push({ role: "assistant", content: [{ type: "text", text }] });
+    if (reply.said.ended === "paused" && turn - misfits <= MOST_PAUSES) continue;
+    const read = await readAnswer(reply.said, conversation);
+    if (read.ok) return { outcome: toSucceeded(read.value, misfits > 0, spending), tokens: spending.tokens };
+    if (read.violations === undefined || misfits >= conversation.repairs) return fail(read.failed);
+    misfits += 1;
     warn(conversation, `${read.failed.message} The model is asked again.`);
-    messages.push(
-      { by: "model", text: answer.text },
-      { by: "user", text: explainMisfit(read.violations, conversation) },
-    );
+    prompt.push(toUser(explainMisfit(read.violations, conversation)));
   }
+}
+
+function systemMessages(conversation: Conversation): Prompt {
+  const content = systemOf(conversation);
+  return content === undefined ? [] : [{ role: "system", content }];
+}
+
+function toUser(text: string): Prompt[number] {
+  return { role: "user", content: [{ type: "text", text }] };
 }
 
 interface Turn {
   readonly conversation: Conversation;
-  readonly messages: readonly Message[];
+  readonly prompt: Prompt;
   readonly turn: number;
   readonly spending: Spending;
 }
 
-type Reply = { readonly ok: true; readonly answer: ModelAnswer } | { readonly ok: false; readonly failed: Failed };
+type Reply = { readonly ok: true; readonly said: ModelTurn } | { readonly ok: false; readonly failed: Failed };
 
 /** `reserved`: what it cost is not settled. */
 type Asked =
-  | (Extract<Reply, { readonly ok: true }> & { readonly reserved: Paid })
-  | Extract<Reply, { readonly ok: false }>;
+  | (Extract<TurnReply, { readonly ok: true }> & { readonly reserved: Paid })
+  | Extract<TurnReply, { readonly ok: false }>;
 
 /** A turn on record is not asked for again. */
-async function takeTurn({ conversation, messages, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
+async function takeTurn({ conversation, prompt, turn, spending }: Turn, signal: AbortSignal): Promise<Reply> {
   const { task } = conversation;
   const key = `turn-${turn}`;
   const known = readTurnRecord(await task.recorded(key));
   if (known !== undefined) {
     spending.addUsage(known.usage);
     if (known.costMicro === null) spending.addCost(null);
-    return { ok: true, answer: known };
+    return { ok: true, said: known };
   }
   const startedAt = Date.now();
-  const reply = await ask({ conversation, messages, turn }, signal);
+  const reply = await ask({ conversation, prompt, turn }, signal);
   const called = { kind: "model" as const, name: conversation.model.id, startedAt, endedAt: Date.now() };
   if (!reply.ok) {
     task.emit({ type: "call", call: { ...called, errorCode: reply.failed.code } });
     return reply;
   }
-  const { reserved } = reply;
-  settleAnswer({ ...reply.answer, said: reply.answer.text }, reserved, (what) =>
+  const { reserved, turn: said } = reply;
+  settleAnswer({ ...said, said: textOf(said) }, reserved, (what) =>
     warn(conversation, `${conversation.model.id} ${what}`),
   );
-  const { answer } = reply;
-  const tokens = { inputTokens: answer.usage.input, outputTokens: answer.usage.output };
-  task.emit({ type: "call", call: { ...called, ...tokens } });
-  spending.add(answer);
-  for (const warning of answer.warnings) warn(conversation, warning);
-  if (answer.ended === "cut" && reserved.isLowered) {
+  task.emit({ type: "call", call: { ...called, inputTokens: said.usage.input, outputTokens: said.usage.output } });
+  spending.add(said);
+  for (const warning of reply.warnings) warn(conversation, warning);
+  if (said.ended === "cut" && reserved.isLowered) {
     const message = `What is left of the budget was too little for an answer of ${conversation.model.id}.`;
     return { ok: false, failed: toOutspent(message, { needsMicro: reserved.needsMicro, isOwn: false }) };
   }
-  await task.record(key, toTurnRecord(answer));
-  return { ok: true, answer };
+  await task.record(key, toTurnRecord(said));
+  return { ok: true, said };
 }
 
 export function warn({ task }: { readonly task: Pick<Task, "emit"> }, message: string): void {
   task.emit({ type: "log", event: { type: "warning", message } });
 }
 
-function ask(asking: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked> {
-  const { task } = asking.conversation;
-  const call = toCall(asking);
+function ask({ conversation, prompt, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked> {
+  const { model, step, parameters, format, schema, timeoutMs, task } = conversation;
+  const form = model.takesSchemas && format === "json" ? toResponseFormat(schema) : {};
+  const call: TurnCall = {
+    model,
+    asked: { ...step, attempt: step.attempt + turn - 1, format, schema },
+    prompt,
+    tools: [],
+    settings: { ...parameters.settings, ...form },
+    silenceMs: timeoutMs,
+  };
   const send = async (): Promise<Asked> => {
-    const { model, asked, system, messages, settings } = call;
-    const content = [system, messages, asked.schema];
-    const reserved = await reserveCall({ model, asked, settings, content }, { task, calls: 1 });
+    const reserved = await reserveCall({ ...call, content: [prompt, schema] }, { task, calls: 1 });
     if (!reserved.ok) return reserved;
     const reply = await askModel({ ...call, settings: reserved.settings }, signal);
     if (reply.ok) return { ...reply, reserved };
     settleFailed(reply.failed, reserved.settle);
     return reply;
   };
-  return sendInPool({ model: call.model, caller: task, send }, signal);
-}
-
-function toCall({ conversation, messages, turn }: Omit<Turn, "spending">): ModelCall {
-  const { model, step, parameters, format, schema, timeoutMs } = conversation;
-  const asked = { ...step, attempt: step.attempt + turn - 1, format, schema };
-  const system = systemOf(conversation);
-  return { model, asked, system, messages, settings: parameters.settings, timeoutMs };
+  return sendInPool({ model, caller: task, send }, signal);
 }
 
 /** The system prompt: the step's own text, and the format of the answer. An endpoint is told the format in a field. */
@@ -152,26 +163,15 @@ type Read =
   /** `violations`: what the model can be told. */
   | { readonly ok: false; readonly failed: Failed; readonly violations?: readonly SchemaViolation[] };
 
-async function readAnswer({ text, ended }: ModelAnswer, conversation: Conversation): Promise<Read> {
-  const { model, format, validate } = conversation;
-  if (ended === "filtered")
-    return unusable("MODEL_REFUSED", `The content filter of ${model.id} stopped the answer.`, text);
-  if (ended === "broken")
-    return unusable("MODEL_UNAVAILABLE", `The provider of ${model.id} broke its answer off.`, text);
-  const isCut = ended === "cut";
-  if (removeFence(text) === "" && !isCut) return unusable("OUTPUT_EMPTY", "The model's answer was empty.", text);
-  const read = await readFormatted({ text, isCut }, format, validate);
-  if (read.ok) return read;
-  if (isCut) return unusable("OUTPUT_CUT", `The answer of ${model.id} was cut off at the token limit.`, text);
-  const { violations } = read;
-  return { ok: false, violations, failed: toMisfit(violations, text) };
-}
-
-const RETRYABLE: ReadonlySet<string> = new Set(["MODEL_UNAVAILABLE", "OUTPUT_EMPTY"]);
-
-function unusable(code: ErrorCode, message: string, text: string): Read {
-  const details = { answer: text.slice(0, MAX_SHOWN_CHARS) };
-  return { ok: false, failed: toFailed(code, { message, details, retryable: RETRYABLE.has(code), effect: "none" }) };
+async function readAnswer(said: ModelTurn, { model, format, validate }: Conversation): Promise<Read> {
+  const text = textOf(said);
+  if (said.ended !== "done") return { ok: false, failed: toEndFailure(said, model.id, text) };
+  if (removeFence(text) === "") {
+    const message = "The model's answer was empty.";
+    return { ok: false, failed: toFailed("OUTPUT_EMPTY", { message, retryable: true, effect: "none" }) };
+  }
+  const read = await readFormatted(text, format, validate);
+  return read.ok ? read : { ok: false, violations: read.violations, failed: toMisfit(read.violations, text) };
 }
 
 function toMisfit(violations: readonly SchemaViolation[], text: string): Failed {
@@ -196,30 +196,12 @@ function explainMisfit(violations: readonly SchemaViolation[], { format, schema 
   ].join("\n");
 }
 
-function toSucceeded(output: Json, turn: number, { costMicro, usage }: Spending): Outcome {
-  return { status: "succeeded", output, costMicro, usage, ...(turn > 1 ? { repaired: true } : {}) };
+function toSucceeded(output: Json, repaired: boolean, { costMicro, usage }: Spending): Outcome {
+  return { status: "succeeded", output, costMicro, usage, ...(repaired ? { repaired } : {}) };
 }
 
 /** Adds the cost of earlier turns. */
 function addTo(failed: Failed, spending: Spending): Failed {
   spending.addCost(failed.costMicro);
   return { ...failed, costMicro: spending.costMicro, usage: spending.usage };
-}
-
-const ENDS = ["whole", "cut", "filtered", "broken"] as const;
-
-/** A model's turn as it is kept, so that a crash after it does not pay for it again. */
-function toTurnRecord(answer: ModelAnswer): Json {
-  const { text, ended } = answer;
-  return { text, ended, ...toSpentRecord(answer) };
-}
-
-function readTurnRecord(record: Json | undefined): ModelAnswer | undefined {
-  if (!isJsonObject(record) || typeof record["text"] !== "string") return undefined;
-  return {
-    text: record["text"],
-    ended: ENDS.find((end) => end === record["ended"]) ?? "whole",
-    ...readSpentRecord(record),
-    warnings: [],
-  };
 }

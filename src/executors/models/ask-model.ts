@@ -3,81 +3,127 @@ import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
 import type { Model } from "./create-models.ts";
-import type { AskedStep, CallOptions, GenerateResult } from "./language-model.ts";
-import { toModelFailure, toStopped } from "./model-failure.ts";
-import type { TokenUsage } from "./price-call.ts";
-import { describeWarning, readCost, readUsage } from "./read-result.ts";
+import type {
+  AskedStep,
+  CallOptions,
+  GenerateResult,
+  ModelTool,
+  Prompt,
+  ProviderModel,
+  StreamPart,
+} from "./language-model.ts";
+import { KnownFailure, toModelFailure, toStopped } from "./model-failure.ts";
+import { type ModelTurn, type SaidTurn, toModelTurn } from "./model-turn.ts";
+import { EVENTS } from "./provider-fetch.ts";
+import { toEndFailure } from "./turn-end.ts";
+import { PartCollector } from "./turn-parts.ts";
 
-/** One request to a model. */
-export interface ModelCall {
+/** One turn of a conversation. */
+export interface TurnCall {
   readonly model: Model;
   readonly asked: AskedStep;
-  readonly system?: string | undefined;
-  /** The conversation so far. The first and the last message are the user's. */
-  readonly messages: readonly Message[];
+  readonly prompt: Prompt;
+  readonly tools: readonly ModelTool[];
   readonly settings: Partial<CallOptions>;
-  /** Absent: no limit but the signal. */
-  readonly timeoutMs?: number | undefined;
+  /** The longest silence of the model. Absent: no limit but the signal. */
+  readonly silenceMs?: number | undefined;
+  /** The model has begun to answer. */
+  onBegin?(): void;
+  /** A piece of the text, as it comes. */
+  onText?(delta: string): void;
 }
 
-export interface Message {
-  readonly by: "user" | "model";
-  readonly text: string;
-}
-
-export type ModelReply =
-  | { readonly ok: true; readonly answer: ModelAnswer }
+export type TurnReply =
+  | { readonly ok: true; readonly turn: ModelTurn; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly failed: Failed };
 
-export interface ModelAnswer {
-  readonly text: string;
-  /** `cut`: at the limit of tokens. */
-  readonly ended: "whole" | "cut" | "filtered" | "broken";
-  readonly usage: TokenUsage;
-  readonly costMicro: number | null;
-  /** Settings that the provider leaves out, and the like. */
-  readonly warnings: readonly string[];
+/**
+ * Asks once, and waits for the whole answer. The caller decides about retries. It goes to the provider's model itself: the
+ * SDK's `generateText` would add a tool loop, retries and warnings on the console, and cost 70 ms when it is loaded.
+ */
+export function askModel(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
+  return attempt(call, signal, async (provider, options) => {
+    const { content, response, ...result } = await provider.doGenerate(options);
+    const collector = new PartCollector();
+    for (const part of content) collector.add(part);
+    return { ...result, parts: collector.parts, modelId: response?.modelId };
+  });
 }
 
 /**
- * Asks once; the caller decides about retries. It goes to the provider's model itself: the SDK's `generateText`
- * would add a tool loop, retries and warnings on the console, and cost 70 ms when it is loaded.
+ * Asks once, and listens to the answer. A stream that ends before the provider has said that it is done has not answered:
+ * nothing of it counts. The caller decides about retries.
  */
-export async function askModel(call: ModelCall, signal: AbortSignal): Promise<ModelReply> {
-  const redactor = createRedactor(call.model.secrets);
-  const timeout = call.timeoutMs === undefined ? undefined : AbortSignal.timeout(call.timeoutMs);
-  const stop = timeout === undefined ? signal : AbortSignal.any([signal, timeout]);
+export function streamTurn(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
+  return attempt(call, signal, async (provider, options, onPart) => {
+    const { stream } = await provider.doStream({ ...options, headers: { accept: EVENTS } });
+    const collector = new PartCollector();
+    let warnings: GenerateResult["warnings"] = [];
+    let modelId: string | undefined;
+    let finish: (StreamPart & { readonly type: "finish" }) | undefined;
+    for await (const part of stream) {
+      onPart();
+      if (part.type === "error") throw part.error;
+      if (part.type === "stream-start") warnings = part.warnings;
+      else if (part.type === "response-metadata") modelId = part.modelId ?? modelId;
+      else if (part.type === "finish") finish = part;
+      else if (part.type === "text-delta" && part.delta !== "") call.onText?.(part.delta);
+      collector.add(part);
+    }
+    if (finish === undefined || finish.finishReason.unified === "interrupted")
+      throw new Error("it ended without its last word");
+    return { ...finish, warnings, modelId, parts: collector.parts };
+  });
+}
+
+type Ask = (provider: ProviderModel, options: CallOptions, onPart: () => void) => Promise<SaidTurn>;
+
+async function attempt(call: TurnCall, signal: AbortSignal, ask: Ask): Promise<TurnReply> {
+  const { model } = call;
+  const redactor = createRedactor(model.secrets);
+  const silence = createSilenceTimer(call.silenceMs);
+  const stop = AbortSignal.any([signal, silence.signal]);
+  let isArriving = false;
+  const onPart = () => {
+    silence.reset();
+    if (!isArriving) call.onBegin?.();
+    isArriving = true;
+  };
   try {
     stop.throwIfAborted();
-    const model = await call.model.open(call.asked);
+    const provider = await model.open(call.asked);
     // The price list is loaded while the provider thinks.
-    const [result] = await Promise.all([model.doGenerate(toOptions(call, stop)), call.model.hasPrice()]);
-    const answer = await toAnswer(result, call.model);
-    return { ok: true, answer: { ...answer, text: redactor.text(answer.text) } };
+    const [said] = await Promise.all([ask(provider, toOptions(call, stop), onPart), model.hasPrice()]);
+    isArriving = false;
+    const turn = await toModelTurn(said, model);
+    const { costMicro, parts, rawEnd } = turn;
+    if (turn.ended === "broken") throw new KnownFailure({ ...toEndFailure(turn, model.id, ""), costMicro });
+    const shown = { ...turn, parts: redactor.json(parts), rawEnd: rawEnd && redactor.text(rawEnd) };
+    return { ok: true, turn: shown, warnings: said.warnings.map(describeWarning) };
   } catch (error) {
-    const failed = signal.aborted
-      ? toStopped()
-      : timeout?.aborted
-        ? toTimedOut(call)
-        : toModelFailure(error, call.model.id);
-    return { ok: false, failed: redactOutcome(failed, redactor) as Failed };
+    const answered = () => (silence.signal.aborted ? toSilent(call) : toModelFailure(error, model, isArriving));
+    return { ok: false, failed: redactOutcome(signal.aborted ? toStopped() : answered(), redactor) as Failed };
+  } finally {
+    silence.stop();
   }
 }
 
-function toTimedOut({ model, timeoutMs = 0 }: ModelCall): Failed {
-  const message = `The model ${model.id} gave no answer within ${timeoutMs / 1_000} s.`;
-  return toFailed("TIMEOUT", { message, retryable: true, effect: "none", costMicro: null });
+/** Whether the provider may search by itself. */
+export function searchesItself({ tools }: Pick<TurnCall, "tools">): boolean {
+  return tools.some(({ type }) => type === "provider");
 }
 
-function toOptions({ system, messages, settings, model, asked }: ModelCall, abortSignal: AbortSignal): CallOptions {
-  const spoken = messages.map(({ by, text }): CallOptions["prompt"][number] => {
-    const content: [{ type: "text"; text: string }] = [{ type: "text", text }];
-    return by === "user" ? { role: "user", content } : { role: "assistant", content };
-  });
+function toOptions(call: TurnCall, abortSignal: AbortSignal): CallOptions {
+  const { model, settings, prompt, tools } = call;
+  const { openai } = settings.providerOptions ?? {};
+  // The tool itself has no limit there.
+  const most = model.kind === "openai" && searchesItself(call) ? { maxToolCalls: model.searching?.most } : {};
   return {
     ...settings,
-    ...(model.takesSchemas && asked.format === "json" ? toResponseFormat(asked.schema) : {}),
-    prompt: [...(system === undefined ? [] : [{ role: "system" as const, content: system }]), ...spoken],
+    // Thoughts come back whole, and not as a name for what the provider keeps: a run may go on days later.
+    ...(model.kind === "openai" ? { providerOptions: { openai: { store: false, ...openai, ...most } } } : {}),
+    prompt,
+    ...(tools.length === 0 ? {} : { tools: [...tools] }),
     abortSignal,
   };
 }
@@ -91,30 +137,32 @@ export function toResponseFormat(schema: JsonObject | undefined): Partial<CallOp
   };
 }
 
-async function toAnswer(result: GenerateResult, model: Model): Promise<ModelAnswer> {
-  const usage = readUsage(result.usage);
-  const answered = { usage, modelId: result.response?.modelId, metadata: result.providerMetadata };
-  return {
-    text: result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
-    ended: readEnd(result.finishReason.unified),
-    usage,
-    costMicro: await readCost(answered, model),
-    warnings: result.warnings.map(describeWarning),
-  };
+function describeWarning(warning: GenerateResult["warnings"][number]): string {
+  switch (warning.type) {
+    case "unsupported":
+    case "compatibility": {
+      const details = warning.details === undefined ? "" : ` ${warning.details}`;
+      return `The provider does not support \`${warning.feature}\`.${details}`;
+    }
+    case "deprecated":
+      return `\`${warning.setting}\` is deprecated. ${warning.message}`;
+    case "other":
+      return warning.message;
+  }
 }
 
-function readEnd(reason: GenerateResult["finishReason"]["unified"]): ModelAnswer["ended"] {
-  switch (reason) {
-    case "length":
-      return "cut";
-    case "content-filter":
-      return "filtered";
-    case "error":
-    case "interrupted":
-      return "broken";
-    case "stop":
-    case "tool-calls":
-    case "other":
-      return "whole";
-  }
+function toSilent({ model, silenceMs = 0 }: TurnCall): Failed {
+  const message = `The model ${model.id} said nothing for ${silenceMs / 1_000} s.`;
+  return toFailed("TIMEOUT", { message, retryable: true, effect: "none", costMicro: null });
+}
+
+/** Aborts its signal when it is not reset for so long. */
+function createSilenceTimer(silenceMs: number | undefined) {
+  const controller = new AbortController();
+  const timer = silenceMs === undefined ? undefined : setTimeout(() => controller.abort(), silenceMs);
+  return {
+    signal: controller.signal,
+    reset: () => void timer?.refresh(),
+    stop: () => clearTimeout(timer),
+  };
 }

@@ -1,10 +1,14 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { writeExact } from "../../core/exact-json.ts";
+import { asObject, type JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { readRetryAfter } from "../capacity/throttle.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
+import { createRedactor } from "../output/redact.ts";
+import { toShownText } from "../output/shown-text.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
+const MAX_UNREADABLE_CHARS = 200;
 
 /** A failure of a provider that says itself what it means for the attempt, as a mock model does. */
 export class KnownFailure extends Error {
@@ -16,37 +20,68 @@ export class KnownFailure extends Error {
   }
 }
 
+export interface FailedModel {
+  /** `provider:model` */
+  readonly id: string;
+  readonly secrets: readonly string[];
+}
+
 /**
  * Turns a provider's error into a failure of the attempt. Asking a model changes nothing outside, so it can always be tried again;
- * what it cost is unknown where the answer was on its way.
+ * what it cost is unknown where the answer was on its way. `isArriving`: it had begun to.
  */
-export function toModelFailure(error: unknown, modelId: string): Failed {
-  if (error instanceof KnownFailure) return error.failed;
+export function toModelFailure(error: unknown, model: FailedModel, isArriving: boolean): Failed {
+  // The SDK has put what our `fetch` says of an answer into an error of its own.
+  for (const known of [error, error instanceof Error ? error.cause : undefined])
+    if (known instanceof KnownFailure) return known.failed;
   const call = readCallError(error);
-  if (call !== undefined) return call.status === undefined ? toUnreached(call, modelId) : toRefusal(call, modelId);
-  if (error instanceof Error && error.name.startsWith("AI_")) {
-    const message = `The model ${modelId} cannot be asked like this: ${shorten(error.message)}`;
-    return toRefused("MODEL_REFUSED", message);
+  if (call !== undefined) {
+    const { status, cause } = call;
+    // The connection may also break while an answer comes.
+    if (status === undefined || (status < 300 && codesOf(cause) !== "")) return toUnreached(call, model);
+    const refused = toRefusal(call, { status, model });
+    return isArriving ? { ...refused, costMicro: null } : refused;
   }
-  return toDefect(error);
+  const name = error instanceof Error ? error.name : "";
+  if (name === "AI_TypeValidationError" || (!isArriving && name === "AI_InvalidResponseDataError"))
+    return toUnreadable(model, { cause: "its form is not known", text: shownValue(error) });
+  if (isArriving) return toUnreached({ message: messageOf(error), cause: error }, model);
+  if (!name.startsWith("AI_")) return toDefect(error);
+  return toRefused("MODEL_REFUSED", `The model ${model.id} cannot be asked like this: ${shorten(messageOf(error))}`);
 }
 
-/** Turns an error in the middle of a stream into a failure: the provider sent it, or the connection broke. */
-export function toStreamFailure(error: unknown, modelId: string): Failed {
-  if (error instanceof KnownFailure || readCallError(error) !== undefined) return toModelFailure(error, modelId);
-  const { statusCode, message } = readErrorObject(error);
-  if (statusCode !== undefined) {
-    const refusal = { message, status: statusCode, retryAfter: undefined, body: "", cause: undefined };
-    return { ...toRefusal(refusal, modelId), costMicro: null };
-  }
-  const reason = codesOf(error);
-  return toBrokenOff(`The answer of ${modelId} broke off (${reason || shorten(message)}).`, reason);
+function messageOf(error: unknown): string {
+  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : "no reason given";
 }
 
-/** The provider may be charging for what it has said, so what it costs is unknown. */
-function toBrokenOff(message: string, reason: string): Failed {
-  const details = { reason: reason || "broken off" };
-  return toFailed("MODEL_UNREACHABLE", { message, retryable: true, effect: "none", costMicro: null, details });
+function shownValue(error: unknown): string {
+  const { value, data } = error as { value?: unknown; data?: unknown };
+  return writeExact(value ?? data ?? messageOf(error));
+}
+
+const UNREADABLE = "unreadable";
+
+/** An answer of the provider that makes no sense, and would make none if it were asked for again. */
+export function toUnreadable(
+  { id, secrets }: FailedModel,
+  { cause, text }: { readonly cause: string; readonly text: string },
+): Failed {
+  // Masked before it is cut: half of a secret would be shown.
+  const shown = toShownText(createRedactor(secrets).text(text.slice(0, 20_000))).slice(0, MAX_UNREADABLE_CHARS);
+  return toFailed("MODEL_UNAVAILABLE", {
+    message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${JSON.stringify(shown)}`,
+    retryable: true,
+    effect: "none",
+    costMicro: null,
+    details: { answer: shown, reason: UNREADABLE },
+  });
+}
+
+const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE", "MODEL_UNREACHABLE"]);
+
+/** Whether the model may answer if it is asked again soon. */
+export function passesByItself({ code, retryable, details }: Failed): boolean {
+  return retryable && PASSING.has(code) && asObject(details)["reason"] !== UNREADABLE;
 }
 
 /** The host stopped the attempt while the model was thinking. */
@@ -55,65 +90,57 @@ export function toStopped(): Failed {
   return { ...toInterrupted("none"), message, costMicro: null };
 }
 
-function readErrorObject(error: unknown): { readonly message: string; readonly statusCode: number | undefined } {
-  if (typeof error !== "object" || error === null) return { message: String(error), statusCode: undefined };
-  const { message, statusCode, code } = error as { message?: unknown; statusCode?: unknown; code?: unknown };
-  const status = [statusCode, code].find((value) => typeof value === "number");
-  return { message: typeof message === "string" ? message : "no reason given", statusCode: status };
-}
-
 /** It is not thrown on: the message may hold the key, and only here the secrets are known. */
 function toDefect(error: unknown): Failed {
-  const message = error instanceof Error ? error.message : String(error);
   const details = { stack: shorten(error instanceof Error ? (error.stack ?? "") : "") };
-  return toFailed("EXECUTOR_FAULT", {
-    message: shorten(message),
-    retryable: false,
-    effect: "none",
-    costMicro: null,
-    details,
-  });
+  const facts = { retryable: false, effect: "none", costMicro: null, details } as const;
+  return toFailed("EXECUTOR_FAULT", { message: shorten(messageOf(error)), ...facts });
 }
 
-/** The SDK's error of a failed request. It is told by its name, since importing its class would load the whole SDK. */
+/** A failed request, or what a stream says of an error. */
 interface CallError {
   readonly message: string;
   /** Absent: nobody knows which server was asked. */
   readonly host?: string | undefined;
-  readonly status: number | undefined;
-  readonly retryAfter: string | undefined;
-  readonly body: string;
-  readonly cause: unknown;
+  readonly status?: number | undefined;
+  readonly retryAfter?: string | undefined;
+  readonly body?: string;
+  readonly cause?: unknown;
 }
 
 function readCallError(error: unknown): CallError | undefined {
-  if (!(error instanceof Error) || error.name !== "AI_APICallError") return undefined;
-  const { url, statusCode, responseHeaders, responseBody } = error as Error & {
-    url?: string;
-    statusCode?: number;
-    responseHeaders?: Readonly<Record<string, string>>;
-    responseBody?: unknown;
+  if (typeof error !== "object" || error === null) return undefined;
+  const { name, url, statusCode, code, responseHeaders, responseBody, cause } = error as {
+    readonly name?: unknown;
+    readonly url?: string;
+    readonly statusCode?: unknown;
+    readonly code?: unknown;
+    readonly responseHeaders?: Readonly<Record<string, string>>;
+    readonly responseBody?: unknown;
+    readonly cause?: unknown;
   };
+  const status = [statusCode, code].find((value) => typeof value === "number");
+  // The SDK's error is told by its name, since importing its class would load the whole SDK.
+  if (name !== "AI_APICallError" && (error instanceof Error || status === undefined)) return undefined;
   return {
-    message: error.message,
+    message: messageOf(error),
     host: url === undefined ? undefined : URL.parse(url)?.host,
-    status: statusCode,
+    status,
     retryAfter: responseHeaders === undefined ? undefined : readRetryAfter(responseHeaders),
     // Mostly the text, but some providers put the parsed document there.
     body: typeof responseBody === "string" ? responseBody : (JSON.stringify(responseBody) ?? ""),
-    cause: error.cause,
+    cause,
   };
 }
 
 // Nothing was sent. After any other break the provider may be answering, and charging.
 const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/;
 
-function toUnreached({ message, host, cause }: CallError, modelId: string): Failed {
+function toUnreached({ message, host, cause }: CallError, { id }: FailedModel): Failed {
   const reason = codesOf(cause);
   const wasSent = !NEVER_SENT.test(reason);
-  const said = `The provider of ${modelId} ${wasSent ? "broke off" : "cannot be reached"} (${reason || shorten(message)}).`;
   return toFailed("MODEL_UNREACHABLE", {
-    message: said,
+    message: `The provider of ${id} ${wasSent ? "broke off" : "cannot be reached"} (${reason || shorten(message)}).`,
     retryable: true,
     effect: "none",
     costMicro: wasSent ? null : 0,
@@ -131,17 +158,20 @@ function codesOf(error: unknown): string {
   return [...new Set(codes)].join(", ");
 }
 
-function toRefusal({ message, host, status = 0, retryAfter, body }: CallError, modelId: string): Failed {
-  const { code, does, retryable } = isTooLong(status, `${message} ${body}`) ? TOO_LONG : meaningOf(status);
+function toRefusal(
+  { message, host, retryAfter, body = "" }: CallError,
+  { status, model: { id } }: { readonly status: number; readonly model: FailedModel },
+): Failed {
+  const [code, does, retryable] = meaningOf(status, `${message} ${body}`);
   const details: JsonObject = {
     status,
     ...(host === undefined ? {} : { host }),
-    model: modelId,
+    model: id,
     answer: shorten(body),
     ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
   };
   return toFailed(code, {
-    message: `The provider of ${modelId} ${does} (${status}): ${shorten(message)}`,
+    message: `The provider of ${id} ${does} (${status}): ${shorten(message)}`,
     retryable,
     effect: "none",
     // An answer that cannot be read was still given.
@@ -150,36 +180,20 @@ function toRefusal({ message, host, status = 0, retryAfter, body }: CallError, m
   });
 }
 
-interface Meaning {
-  readonly code: ErrorCode;
-  readonly does: string;
-  readonly retryable: boolean;
-}
-
-const TOO_LONG: Meaning = {
-  code: "MODEL_CONTEXT_TOO_LONG",
-  does: "cannot read a conversation of this length",
-  retryable: false,
-};
-
 // Anthropic, OpenAI, Google, vLLM and llama.cpp, each in its own words.
-const TOO_LONG_WORDS =
+const TOO_LONG =
   /prompt is too long|context_length_exceeded|maximum context length|context window|input token count .*exceeds|exceeds? the (?:available |model'?s )?context|too many tokens/i;
 
-function isTooLong(status: number, said: string): boolean {
-  return (status === 400 || status === 413 || status === 422) && TOO_LONG_WORDS.test(said);
-}
-
-function meaningOf(status: number): Meaning {
-  if (status === 401 || status === 403)
-    return { code: "MODEL_UNAUTHORIZED", does: "refused the key", retryable: false };
-  if (status === 429) return { code: "MODEL_RATE_LIMITED", does: "asks for fewer requests", retryable: true };
-  if (status === 408 || status === 409 || status >= 500)
-    return { code: "MODEL_UNAVAILABLE", does: "failed", retryable: true };
-  if (status < 300) return { code: "MODEL_UNAVAILABLE", does: "sent an answer that cannot be read", retryable: true };
-  if (status < 400)
-    return { code: "MODEL_REFUSED", does: "sends requests elsewhere; set `base_url` to where it is", retryable: false };
-  return { code: "MODEL_REFUSED", does: "refused the request", retryable: false };
+/** What a status means, in words that follow "The provider", and whether it may pass. */
+function meaningOf(status: number, said: string): readonly [code: ErrorCode, does: string, retryable: boolean] {
+  if ([400, 413, 422].includes(status) && TOO_LONG.test(said))
+    return ["MODEL_CONTEXT_TOO_LONG", "cannot read a conversation of this length", false];
+  if (status === 401 || status === 403) return ["MODEL_UNAUTHORIZED", "refused the key", false];
+  if (status === 429) return ["MODEL_RATE_LIMITED", "asks for fewer requests", true];
+  if (status === 408 || status === 409 || status >= 500) return ["MODEL_UNAVAILABLE", "failed", true];
+  if (status < 300) return ["MODEL_UNAVAILABLE", "sent an answer that cannot be read", true];
+  if (status < 400) return ["MODEL_REFUSED", "sends requests elsewhere; set `base_url` to where it is", false];
+  return ["MODEL_REFUSED", "refused the request", false];
 }
 
 function shorten(text: string): string {

@@ -4,6 +4,7 @@ import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import { BUILT_INS } from "./built-ins.ts";
 import type { ProviderModel } from "./language-model.ts";
 import type { ConfiguredProvider, ModelsOptions, ProviderKind } from "./models-options.ts";
+import { createProviderFetch } from "./provider-fetch.ts";
 
 /** The settings of a provider, resolved for one call. */
 export interface ProviderAccess {
@@ -75,8 +76,9 @@ function noAddress(name: string, { base_url }: ConfiguredProvider): PawlError {
 
 /** Loads the provider's package when a model is first asked: together they cost a tenth of a second and more. */
 export async function openProvider(access: ProviderAccess, modelId: string): Promise<ProviderModel> {
-  const { kind, name, baseUrl, apiKey, headers } = access;
-  const common = { headers, fetch: fetchDirectly, baseURL: baseUrl, apiKey };
+  const { kind, name, baseUrl, apiKey, headers, secrets } = access;
+  const fetch = createProviderFetch(kind, { id: `${name}:${modelId}`, secrets });
+  const common = { headers, fetch, baseURL: baseUrl, apiKey };
   switch (kind) {
     case "anthropic":
       return (await import("@ai-sdk/anthropic")).createAnthropic(common)(modelId);
@@ -86,10 +88,7 @@ export async function openProvider(access: ProviderAccess, modelId: string): Pro
       return (await import("@ai-sdk/google")).createGoogle(common)(modelId);
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-      return createOpenAICompatible({ ...common, name, baseURL: baseUrl ?? "" })(modelId);
+      return createOpenAICompatible({ ...common, name, baseURL: baseUrl ?? "", includeUsage: true })(modelId);
     }
   }
 }
-
-/** Only `Authorization` would be taken off on the way to another host: keys and conversations go to the provider, and no further. */
-const fetchDirectly: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });

@@ -1,15 +1,21 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import type { StreamPart } from "./language-model.ts";
+import type { GenerateResult, StreamPart } from "./language-model.ts";
 
-/** Puts the pieces of a stream together. */
+/** Puts the parts of an answer together, and the pieces of a stream. */
 export class PartCollector {
   /** Blocks by the provider's id, in the order in which they began; the same id may come again once its block has ended. */
   readonly #slots: (TurnPart | OpenBlock)[] = [];
   readonly #open = new Map<string, OpenBlock>();
 
-  add(part: StreamPart): void {
+  add(part: StreamPart | GenerateResult["content"][number]): void {
     switch (part.type) {
+      case "text":
+        this.#slots.push({ type: "text", text: part.text, ...metadataOf(part) });
+        return;
+      case "reasoning":
+        this.#slots.push({ type: "thinking", text: part.text, ...metadataOf(part) });
+        return;
       case "text-start":
       case "reasoning-start":
         return this.#begin(part.type === "text-start" ? "text" : "thinking", part);

@@ -23,17 +23,18 @@ export const ANTHROPIC_WORDS: ApiWords = {
   }),
   toDocument(said, { model }) {
     const content = [
+      ...thinkingBlock(said),
       ...searchBlocks(said),
       ...(said.text === "" ? [] : [{ type: "text", text: said.text }]),
       ...said.calls.map((call) => ({ ...toToolUse(call), input: parsedArguments(call) })),
     ];
-    return { ...start(model), content, stop_reason: STOP_REASONS[said.ended], usage: toUsage(said) };
+    return { ...start(model), content, stop_reason: stopReason(said), ...toUsage(said) };
   },
   toEvents(said, { model }) {
-    const { output_tokens: outputTokens, ...input } = toUsage(said);
-    const message = { ...start(model), content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } };
+    const message = { ...start(model), content: [], stop_reason: null, ...toUsage(said, 1) };
     const [asked, found] = searchBlocks(said);
     const blocks = [
+      ...thinkingBlock(said).map(thoughtEvents),
       ...(asked === undefined ? [] : [inputBlock({ ...asked, input: {} }, JSON.stringify(asked["input"]))]),
       ...(found === undefined ? [] : [[{ type: "content_block_start", content_block: found }, STOP]]),
       // A text of nothing is still begun, unless tools are called without a word.
@@ -46,8 +47,8 @@ export const ANTHROPIC_WORDS: ApiWords = {
       ...blocks.flatMap((events, index) => events.map((event) => named({ ...event, index }))),
       named({
         type: "message_delta",
-        delta: { stop_reason: STOP_REASONS[said.ended], stop_sequence: null },
-        usage: { output_tokens: outputTokens },
+        delta: { stop_reason: stopReason(said), stop_sequence: null },
+        ...(said.usage === undefined ? {} : { usage: { output_tokens: said.usage.output } }),
       }),
       named({ type: "message_stop" }),
     ];
@@ -84,6 +85,22 @@ function inputBlock(block: JsonObject, json: string): readonly Event[] {
 
 const STOP: Event = { type: "content_block_stop" };
 
+/** Signed, as thoughts must be when they come back. */
+function thinkingBlock({ thinking }: Utterance): readonly JsonObject[] {
+  return thinking === undefined ? [] : [{ type: "thinking", thinking, signature: SIGNATURE }];
+}
+
+export const SIGNATURE = "c2lnbmVk";
+
+function thoughtEvents({ thinking }: JsonObject): readonly Event[] {
+  return [
+    { type: "content_block_start", content_block: { type: "thinking", thinking: "" } },
+    { type: "content_block_delta", delta: { type: "thinking_delta", thinking: String(thinking) } },
+    { type: "content_block_delta", delta: { type: "signature_delta", signature: SIGNATURE } },
+    STOP,
+  ];
+}
+
 /** What is asked of the web, and what was found: none where nothing is searched for. */
 function searchBlocks({ search }: Utterance): readonly JsonObject[] {
   if (search === undefined) return [];
@@ -116,20 +133,30 @@ function start(model: string) {
   return { id: "msg_fake", type: "message", role: "assistant", model, stop_sequence: null };
 }
 
+function stopReason({ ended, reason }: Utterance): string | null {
+  return reason === undefined ? STOP_REASONS[ended] : reason;
+}
+
 const STOP_REASONS: Readonly<Record<Ended, string>> = {
   stop: "end_turn",
   tools: "tool_use",
   length: "max_tokens",
   filter: "refusal",
+  pause: "pause_turn",
+  full: "model_context_window_exceeded",
 };
 
 /** Here the input is what was neither read from the cache nor written to it. */
-function toUsage({ usage: { input, output, cached } }: Utterance) {
+function toUsage({ usage }: Utterance, output = usage?.output ?? 0): JsonObject {
+  if (usage === undefined) return {};
+  const { input, cached } = usage;
   return {
-    input_tokens: input - cached,
-    cache_read_input_tokens: cached,
-    cache_creation_input_tokens: 0,
-    output_tokens: output,
+    usage: {
+      input_tokens: input - cached,
+      cache_read_input_tokens: cached,
+      cache_creation_input_tokens: 0,
+      output_tokens: output,
+    },
   };
 }
 

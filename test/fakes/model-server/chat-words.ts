@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/core/json.ts";
+import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
 import { type ApiWords, type Ended, inPieces, type Utterance, type UtteredCall } from "./model-reply.ts";
 import { objectsIn, parsedOr, type ShownMessage, type ShownTool, textIn } from "./shown.ts";
 
@@ -27,20 +27,24 @@ export const CHAT_WORDS: ApiWords = {
       content: said.text === "" && calls.length > 0 ? null : said.text,
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     };
-    const choice = { index: 0, message, finish_reason: FINISH_REASONS[said.ended] };
-    return { ...start(model), object: "chat.completion", choices: [choice], usage: toUsage(said) };
+    const choice = { index: 0, message, finish_reason: finishReason(said) };
+    return { ...start(model), object: "chat.completion", choices: [choice], ...toUsage(said) };
   },
-  toEvents(said, { model }) {
+  toEvents(said, { model, body }) {
     const head = { ...start(model), object: "chat.completion.chunk" };
     const chunk = (delta: JsonObject, finish: string | null) => ({
       data: { ...head, choices: [{ index: 0, delta, finish_reason: finish }] },
     });
     return [
       chunk({ role: "assistant", content: "" }, null),
+      ...(said.thinking === undefined ? [] : [chunk({ reasoning_content: said.thinking }, null)]),
       ...inPieces(said.text).map((content) => chunk({ content }, null)),
       ...said.calls.flatMap((call, index) => callDeltas(call, index).map((delta) => chunk(delta, null))),
-      chunk({}, FINISH_REASONS[said.ended]),
-      { data: { ...head, choices: [], usage: toUsage(said) } },
+      chunk({}, finishReason(said)),
+      // Servers tell it only to those who ask.
+      ...(isJsonObject(body["stream_options"]) && said.usage !== undefined
+        ? [{ data: { ...head, choices: [], ...toUsage(said) } }]
+        : []),
     ];
   },
   toError: (status, message) => ({ error: { message, type: "fake_error", param: null, code: String(status) } }),
@@ -59,19 +63,29 @@ function start(model: string) {
   return { id: "chatcmpl-fake", created: 1_700_000_000, model };
 }
 
+function finishReason({ ended, reason }: Utterance): string | null {
+  return reason === undefined ? FINISH_REASONS[ended] : reason;
+}
+
 const FINISH_REASONS: Readonly<Record<Ended, string>> = {
   stop: "stop",
   tools: "tool_calls",
   length: "length",
   filter: "content_filter",
+  pause: "stop",
+  full: "length",
 };
 
-function toUsage({ usage: { input, output, cached } }: Utterance) {
+function toUsage({ usage }: Utterance): JsonObject {
+  if (usage === undefined) return {};
+  const { input, output, cached } = usage;
   return {
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: input + output,
-    prompt_tokens_details: { cached_tokens: cached },
+    usage: {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      prompt_tokens_details: { cached_tokens: cached },
+    },
   };
 }
 

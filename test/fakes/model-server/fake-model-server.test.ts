@@ -100,6 +100,64 @@ for (const how of ["garble", "error"] as const) {
   });
 }
 
+const USER = { role: "user", content: "Hi" };
+const CALL = { type: "tool_use", id: "c", name: "lookup", input: {} };
+const REFUSED: readonly (readonly [what: string, path: string, body: JsonObject, said: RegExp])[] = [
+  ["no max_tokens", "/messages", { messages: [USER] }, /max_tokens/],
+  ["an empty text", "/messages", { max_tokens: 9, messages: [{ role: "user", content: "" }] }, /non-empty/],
+  [
+    "a call without a result",
+    "/messages",
+    { max_tokens: 9, messages: [USER, { role: "assistant", content: [CALL] }, USER] },
+    /without `tool_result`/,
+  ],
+  [
+    "thoughts without a signature",
+    "/messages",
+    { max_tokens: 9, messages: [USER, { role: "assistant", content: [{ type: "thinking", thinking: "Hm." }] }] },
+    /signature/,
+  ],
+  [
+    "a schema with anyOf at its top",
+    "/messages",
+    { max_tokens: 9, messages: [USER], tools: [{ name: "a", input_schema: { type: "object", anyOf: [] } }] },
+    /top level/,
+  ],
+  [
+    "a name with a dot",
+    "/chat/completions",
+    { messages: [USER], tools: [{ function: { name: "a.b", parameters: { type: "object" } } }] },
+    /pattern/,
+  ],
+  [
+    "129 tools",
+    "/responses",
+    {
+      input: [USER],
+      tools: Array.from({ length: 129 }, () => ({ type: "function", name: "a", parameters: { type: "object" } })),
+    },
+    /maximum length 128/,
+  ],
+  ["a reference to what is not kept", "/responses", { input: [{ type: "item_reference", id: "rs_1" }] }, /not found/],
+  [
+    "thoughts with nothing after them",
+    "/responses",
+    { input: [{ type: "reasoning", encrypted_content: "x" }] },
+    /following item/,
+  ],
+];
+
+test.each(REFUSED)("what the real ones refuse is refused: %s", async (_what, path, body, said) => {
+  const server = await startFakeModelServer({ replies: [{ do: "say", text: "Hi." }] });
+  onTestFinished(() => server.close());
+  const response = await fetch(`${server.url}${path}`, {
+    method: "POST",
+    body: JSON.stringify({ model: "m", ...body }),
+  });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toMatch(said);
+});
+
 test("arguments of a tool need not be JSON", async () => {
   const calls = [{ name: "lookup", json: '{"city": "Par' }];
   const { model } = await world("openai-compatible", [{ do: "say", calls }]);

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isJsonObject, type Json } from "../../../src/core/json.ts";
-import type { ModelApi, ModelReply, ModelRequest, StreamEvent } from "./model-reply.ts";
+import { findRefusal } from "./find-refusal.ts";
+import { type ModelApi, type ModelReply, type ModelRequest, type StreamEvent, toUtterance } from "./model-reply.ts";
 import { performReply, refuse, send, WORDS } from "./perform-reply.ts";
 
 /** Decides what happens with a request, for instance by what was asked. */
@@ -34,9 +35,13 @@ export interface FakeModelOptions {
   readonly onSent?: (event: StreamEvent) => void;
 }
 
-/** A model provider over real HTTP that says what it is told to: Anthropic, OpenAI (both of its APIs) and Google. */
+/**
+ * A model provider over real HTTP that says what it is told to, and refuses what the real ones refuse: Anthropic, OpenAI (both
+ * of its APIs) and Google.
+ */
 export async function startFakeModelServer(options: FakeModelOptions): Promise<FakeModelServer> {
   const requests: ModelRequest[] = [];
+  const thoughtful = new Set<string>();
   let received = 0;
   let backTimer: NodeJS.Timeout | undefined;
   const server = createServer((incoming, outgoing) => {
@@ -65,8 +70,12 @@ export async function startFakeModelServer(options: FakeModelOptions): Promise<F
     if (options.apiKey !== undefined && keyOf(request) !== options.apiKey) {
       return refuse(outgoing, request, { do: "refuse", status: 401, message: "invalid api key" });
     }
+    const message = findRefusal(request, thoughtful);
+    if (message !== undefined) return refuse(outgoing, request, { do: "refuse", status: 400, message });
     const { replies } = options;
     const reply = typeof replies === "function" ? await replies(request, index) : (replies[index] ?? replies.at(-1));
+    if (reply?.do === "say" && reply.thinking !== undefined)
+      for (const { id } of toUtterance(reply, index).calls) thoughtful.add(id);
     await performReply(reply ?? { do: "cut" }, { outgoing, request, index, onSent: options.onSent, leave });
   }
 

@@ -17,25 +17,38 @@ export const GOOGLE_WORDS: ApiWords = {
       .join(""),
     messages: objectsIn(body["contents"]).map(toMessage),
     tools: objectsIn(body["tools"]).flatMap((tool) =>
-      objectsIn(tool["functionDeclarations"]).map(({ name, description, parameters }) => ({
+      objectsIn(tool["functionDeclarations"]).map(({ name, description, parametersJsonSchema }) => ({
         name: String(name),
         description: textIn(description),
-        schema: parameters ?? null,
+        schema: parametersJsonSchema ?? null,
       })),
     ),
   }),
-  toDocument: (said) => toChunk([...(said.text === "" ? [] : [{ text: said.text }]), ...said.calls.map(toPart)], said),
-  toEvents: (said) => [
-    ...inPieces(said.text).map((text) => ({ data: toChunk([{ text }], said) })),
-    // Arguments come whole here.
-    ...said.calls.map((call) => ({ data: toChunk([toPart(call)], said) })),
-  ],
+  toDocument: (said) => toChunk([...thought(said), ...texts(said, [said.text]), ...said.calls.map(toPart(said))], said),
+  // Arguments come whole here.
+  toEvents: (said) => {
+    const parts = [...thought(said), ...texts(said, inPieces(said.text)), ...said.calls.map(toPart(said))];
+    const chunks = parts.length === 0 ? [[]] : parts.map((part) => [part]);
+    return chunks.map((chunk, index) => ({ data: toChunk(chunk, said, index === chunks.length - 1) }));
+  },
   toError: (status, message) => ({ error: { code: status, message, status: "FAKE" } }),
   toErrorEvent: (message) => ({ data: { error: { code: 503, message, status: "UNAVAILABLE" } } }),
 };
 
-function toPart(call: UtteredCall): JsonObject {
-  return { functionCall: { name: call.name, args: parsedArguments(call) } };
+function texts({ text }: Utterance, pieces: readonly string[]): readonly JsonObject[] {
+  return text === "" ? [] : pieces.map((piece) => ({ text: piece }));
+}
+
+function thought({ thinking }: Utterance): readonly JsonObject[] {
+  return thinking === undefined ? [] : [{ text: thinking, thought: true }];
+}
+
+/** The first call of a turn with thoughts is signed. */
+function toPart({ thinking }: Utterance): (call: UtteredCall, index: number) => JsonObject {
+  return (call, index) => ({
+    functionCall: { name: call.name, args: parsedArguments(call) },
+    ...(thinking !== undefined && index === 0 ? { thoughtSignature: "c2lnbmVk" } : {}),
+  });
 }
 
 const FINISH_REASONS: Readonly<Record<Ended, string>> = {
@@ -43,11 +56,17 @@ const FINISH_REASONS: Readonly<Record<Ended, string>> = {
   tools: "STOP",
   length: "MAX_TOKENS",
   filter: "SAFETY",
+  pause: "STOP",
+  full: "MAX_TOKENS",
 };
 
-function toChunk(parts: readonly JsonObject[], { ended, usage: { input, output, cached } }: Utterance) {
+function toChunk(parts: readonly JsonObject[], { ended, reason, usage }: Utterance, isLast = true): JsonObject {
+  const finishReason = reason === undefined ? FINISH_REASONS[ended] : reason;
+  const candidate = { index: 0, content: { role: "model", parts }, ...(isLast ? { finishReason } : {}) };
+  if (usage === undefined) return { candidates: [candidate] };
+  const { input, output, cached } = usage;
   return {
-    candidates: [{ index: 0, content: { role: "model", parts }, finishReason: FINISH_REASONS[ended] }],
+    candidates: [candidate],
     usageMetadata: {
       promptTokenCount: input,
       candidatesTokenCount: output,

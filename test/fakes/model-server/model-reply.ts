@@ -25,19 +25,26 @@ export interface SaidReply {
   readonly text?: string;
   /** In parallel where there are several. */
   readonly calls?: readonly SaidCall[];
+  /** Thoughts before anything is said. The API wants them back. */
+  readonly thinking?: string;
   /** The provider's own search of the web, before anything is said (Anthropic, OpenAI's Responses). */
   readonly search?: SaidSearch;
   /** Absent: `stop`, or `tools` where tools are called. */
   readonly ended?: Ended;
-  /** `input` is the whole, what was cached included. Absent: a few. */
-  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
+  /** The API's own word for how it ended, in the place of `ended`. Null: none. */
+  readonly reason?: string | null;
+  /** `input` is the whole, what was cached included. Absent: a few. `untold`: the answer says nothing of it. */
+  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number } | "untold";
+  /** Changes each document and each event before it is sent. */
+  readonly reshape?: (data: JsonObject) => Json;
   /** Of a stream: how long between two events. */
   readonly gapMs?: number;
   /** Of a stream: what goes wrong in it. */
   readonly breaks?: StreamBreak;
 }
 
-export type Ended = "stop" | "tools" | "length" | "filter";
+/** `pause`: Anthropic goes on when it gets the turn back. `full`: the conversation fills the context. */
+export type Ended = "stop" | "tools" | "length" | "filter" | "pause" | "full";
 
 interface SaidCall {
   readonly name: string;
@@ -53,10 +60,13 @@ export interface SaidSearch {
   readonly found: readonly { readonly url: string; readonly title: string }[];
 }
 
-/** After so many events: half of the next one and the end of the connection, an event that is no JSON, or the provider's own error event. */
+/**
+ * After so many events: half of the next one and the end of the connection, the end of a stream that looks proper, an event
+ * that is no JSON, or the provider's own error event.
+ */
 interface StreamBreak {
   readonly after: number;
-  readonly how: "cut" | "garble" | "error";
+  readonly how: "cut" | "end" | "garble" | "error";
 }
 
 export interface RefusedReply {
@@ -100,10 +110,14 @@ export interface StreamEvent {
 /** What is said, with nothing left out. */
 export interface Utterance {
   readonly text: string;
+  readonly thinking?: string | undefined;
   readonly search?: SaidSearch | undefined;
   readonly calls: readonly UtteredCall[];
   readonly ended: Ended;
-  readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
+  /** The API's own word, in the place of `ended`. */
+  readonly reason: string | null | undefined;
+  /** Undefined: it is not told. */
+  readonly usage: { readonly input: number; readonly output: number; readonly cached: number } | undefined;
 }
 
 export interface UtteredCall {
@@ -113,9 +127,11 @@ export interface UtteredCall {
 }
 
 /** `index` is that of the request. */
-export function toUtterance({ text = "", search, calls = [], ended, usage }: SaidReply, index: number): Utterance {
+export function toUtterance(reply: SaidReply, index: number): Utterance {
+  const { text = "", thinking, search, calls = [], ended, reason, usage } = reply;
   return {
     text,
+    thinking,
     search,
     calls: calls.map(({ name, input = {}, json, id }, nth) => ({
       id: id ?? `call_${index + 1}_${nth + 1}`,
@@ -123,7 +139,8 @@ export function toUtterance({ text = "", search, calls = [], ended, usage }: Sai
       json: json ?? JSON.stringify(input),
     })),
     ended: ended ?? (calls.length > 0 ? "tools" : "stop"),
-    usage: { input: 20, output: 10, cached: 0, ...usage },
+    reason,
+    usage: usage === "untold" ? undefined : { input: 20, output: 10, cached: 0, ...usage },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { JsonObject } from "../../../src/core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 import { ANTHROPIC_WORDS } from "./anthropic-words.ts";
 import { CHAT_WORDS } from "./chat-words.ts";
 import { GOOGLE_WORDS } from "./google-words.ts";
@@ -65,7 +65,7 @@ export function refuse(outgoing: ServerResponse, { api }: ModelRequest, reply: R
 export function send(
   outgoing: ServerResponse,
   status: number,
-  body: JsonObject,
+  body: Json,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
@@ -74,13 +74,15 @@ export function send(
 async function say(reply: SaidReply, { outgoing, request, index, onSent }: Exchange, gone: AbortSignal): Promise<void> {
   const words = WORDS[request.api];
   const said = toUtterance(reply, index);
-  if (!request.isStream) return send(outgoing, 200, words.toDocument(said, request));
+  const { breaks, gapMs = 0, reshape = (data: JsonObject): Json => data } = reply;
+  if (!request.isStream) return send(outgoing, 200, reshape(words.toDocument(said, request)));
   outgoing.writeHead(200, { "content-type": "text/event-stream" });
-  const { breaks, gapMs = 0 } = reply;
   for (const [nth, event] of words.toEvents(said, request).entries()) {
     if (nth > 0 && gapMs > 0 && !(await slept(gapMs, gone))) return;
     onSent?.(event);
-    if (nth !== breaks?.after) outgoing.write(toSse(event));
+    if (nth === breaks?.after && breaks.how === "end") return void outgoing.end();
+    if (nth !== breaks?.after)
+      outgoing.write(toSse(isJsonObject(event.data) ? { ...event, data: reshape(event.data) } : event));
     else if (breaks.how === "cut") return cutInside(outgoing, toSse(event));
     else outgoing.write(breaks.how === "garble" ? garbled(event) : toSse(words.toErrorEvent("Overloaded")));
   }

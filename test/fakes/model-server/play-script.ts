@@ -30,9 +30,9 @@ const turnSchema = z.strictObject({
   times: z.number().int().positive().optional(),
   say: z.string().optional(),
   call: z.union([callSchema.transform((call) => [call]), z.array(callSchema)]).optional(),
-  ended: z.enum(["stop", "tools", "length", "filter"]).optional(),
+  ended: z.enum(["stop", "tools", "length", "filter", "pause", "full"]).optional(),
   usage: z.strictObject({ input: z.number(), output: z.number(), cached: z.number().optional() }).optional(),
-  break: z.strictObject({ after: z.number().int(), how: z.enum(["cut", "garble", "error"]) }).optional(),
+  break: z.strictObject({ after: z.number().int(), how: z.enum(["cut", "end", "garble", "error"]) }).optional(),
   gap_ms: z.number().optional(),
   delay_ms: z.number().optional(),
   /** A status: 429, 529 ... */

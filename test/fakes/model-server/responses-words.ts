@@ -32,7 +32,7 @@ export const RESPONSES_WORDS: ApiWords = {
     return [
       named({ type: "response.created", response: { id: whole.id, created_at: whole.created_at, model } }),
       ...outputOf(said).flatMap((item, index) => itemEvents(item, index)),
-      named({ type: isCut(said) ? "response.incomplete" : "response.completed", response: whole }),
+      named({ type: incompleteReason(said) === null ? "response.completed" : "response.incomplete", response: whole }),
     ];
   },
   toError: (status, message) => ({ error: { message, type: "fake_error", param: null, code: String(status) } }),
@@ -45,7 +45,12 @@ export const RESPONSES_WORDS: ApiWords = {
 };
 
 type Event = JsonObject & { readonly type: string };
-type Item = MessageItem | CallItem | SearchItem;
+type Item = MessageItem | CallItem | SearchItem | ThoughtItem;
+
+interface ThoughtItem extends JsonObject {
+  readonly type: "reasoning";
+  readonly id: string;
+}
 
 interface SearchItem extends JsonObject {
   readonly type: "web_search_call";
@@ -64,12 +69,19 @@ interface CallItem extends JsonObject {
   readonly arguments: string;
 }
 
-function outputOf({ text, calls, search }: Utterance): readonly Item[] {
+function outputOf({ text, thinking, calls, search }: Utterance): readonly Item[] {
   return [
+    ...(thinking === undefined ? [] : [toThoughtItem(thinking)]),
     ...(search === undefined ? [] : [toSearchItem(search)]),
     ...(text === "" && calls.length > 0 ? [] : [toMessageItem(text)]),
     ...calls.map(toCallItem),
   ];
+}
+
+/** What is thought is only for OpenAI to read. */
+function toThoughtItem(thinking: string): ThoughtItem {
+  const encrypted = Buffer.from(thinking).toString("base64");
+  return { type: "reasoning", id: "rs_fake", summary: [], encrypted_content: encrypted };
 }
 
 function toSearchItem({ query, found }: SaidSearch): SearchItem {
@@ -104,6 +116,8 @@ function itemEvents(item: Item, index: number): readonly StreamEvent[] {
       done,
     ];
   }
+  if (item.type === "reasoning")
+    return [named({ type: "response.output_item.added", output_index: index, item }), done];
   if (item.type === "web_search_call") {
     const begun = { type: item.type, id: item.id, status: "in_progress" };
     return [named({ type: "response.output_item.added", output_index: index, item: begun }), done];
@@ -123,29 +137,33 @@ function named(data: Event): StreamEvent {
   return { event: data.type, data };
 }
 
-function isCut({ ended }: Utterance): boolean {
-  return ended === "length" || ended === "filter";
+function incompleteReason({ ended, reason }: Utterance): string | null {
+  if (reason !== undefined) return reason;
+  return ended === "length" ? "max_output_tokens" : ended === "filter" ? "content_filter" : null;
 }
 
 function toResponse(said: Utterance, model: string) {
-  const { input, output, cached } = said.usage;
-  const reason = said.ended === "length" ? "max_output_tokens" : "content_filter";
+  const reason = incompleteReason(said);
+  const { input, output, cached } = said.usage ?? { input: 0, output: 0, cached: 0 };
   return {
     id: "resp_fake",
     object: "response",
     created_at: 1_700_000_000,
     model,
-    status: isCut(said) ? "incomplete" : "completed",
+    status: reason === null ? "completed" : "incomplete",
     error: null,
-    incomplete_details: isCut(said) ? { reason } : null,
+    incomplete_details: reason === null ? null : { reason },
     output: outputOf(said),
-    usage: {
-      input_tokens: input,
-      input_tokens_details: { cached_tokens: cached },
-      output_tokens: output,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: input + output,
-    },
+    usage:
+      said.usage === undefined
+        ? null
+        : {
+            input_tokens: input,
+            input_tokens_details: { cached_tokens: cached },
+            output_tokens: output,
+            output_tokens_details: { reasoning_tokens: 0 },
+            total_tokens: input + output,
+          },
   };
 }
 

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Outcome } from "../../../ports/executor.ts";
-import type { ModelTurn } from "../../models/stream-turn.ts";
+import type { ModelTurn } from "../../models/model-turn.ts";
+import { endName } from "../../models/turn-end.ts";
 import type { Conversed, ReadyAgent } from "./converse.ts";
-import { finalText, toBlocks, toMessages, toStopReason } from "./to-blocks.ts";
+import { finalText, toBlocks, toMessages } from "./to-blocks.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** The output of an agent of an agents file: its answer and the whole conversation. */
@@ -17,7 +18,7 @@ export function toAgentOutput(
     final_response: {
       role: "assistant",
       content: toBlocks(last.parts),
-      stop_reason: toStopReason(last.ended),
+      stop_reason: endName(last),
       model: last.model,
       usage,
     },

@@ -3,9 +3,10 @@ import { isJsonObject } from "../../../core/json.ts";
 import type { Failed } from "../../../ports/executor.ts";
 import type { Accepted, Caller } from "../../capacity/capacity-pool.ts";
 import { readRetryAfterMs } from "../../capacity/throttle.ts";
+import { streamTurn, type TurnCall, type TurnReply } from "../../models/ask-model.ts";
+import { passesByItself } from "../../models/model-failure.ts";
 import type { Reserved } from "../../models/reserve-call.ts";
 import { sendInPool } from "../../models/send-in-pool.ts";
-import { streamTurn, type TurnCall, type TurnReply } from "../../models/stream-turn.ts";
 import { settleFailed } from "../../output/failure.ts";
 
 export interface RetryOptions {
@@ -23,9 +24,8 @@ export interface RetryOptions {
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 15_000;
-
-/** Failures that pass by themselves. Waiting keeps the turns that are already paid. */
-const PASSING: ReadonlySet<string> = new Set(["MODEL_RATE_LIMITED", "MODEL_UNAVAILABLE", "MODEL_UNREACHABLE"]);
+/** Tries of a turn that were or may have been paid. */
+const MOST_PAID_TRIES = 2;
 
 export type AskedReply =
   /** What it cost is not settled. */
@@ -34,8 +34,8 @@ export type AskedReply =
 
 /**
  * Asks, and again while the provider is overloaded, out of reach or breaks off: after the time that it names, else after
- * 0.5 s and then twice as long each time. One that wants more time than there is left is a failure, for the step's own
- * retry policy. `call` gets the number of the try, from 0.
+ * 0.5 s and then twice as long each time. An answer that broke off is asked for once more. One that wants more time than there is left is a failure, for the step's own
+ * retry policy. Waiting keeps the turns that are already paid. `call` gets the number of the try, from 0.
  */
 export async function askWithRetries(
   call: (tries: number) => TurnCall,
@@ -43,6 +43,7 @@ export async function askWithRetries(
   signal: AbortSignal,
 ): Promise<AskedReply> {
   let waitedMs = 0;
+  let paidTries = 0;
   for (let tries = 0; ; tries += 1) {
     const asked = call(tries);
     const send = async (onBegin: Accepted): Promise<AskedReply> => {
@@ -56,7 +57,9 @@ export async function askWithRetries(
       return reply;
     };
     const reply = await sendInPool({ model: asked.model, caller, send }, signal);
-    if (reply.ok || !PASSING.has(reply.failed.code) || !reply.failed.retryable || signal.aborted) return reply;
+    if (reply.ok || signal.aborted || !passesByItself(reply.failed)) return reply;
+    if (reply.failed.costMicro !== 0) paidTries += 1;
+    if (paidTries >= MOST_PAID_TRIES) return reply;
     const delayMs = retryAfterMs(reply.failed) ?? Math.min(FIRST_DELAY_MS * 2 ** Math.min(tries, 10), MAX_DELAY_MS);
     if (waitedMs + delayMs > totalMs) return reply;
     onFailure(reply.failed, delayMs);

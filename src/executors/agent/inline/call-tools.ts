@@ -13,13 +13,15 @@ import { type ToolResult, toToolText } from "./transcript.ts";
 export interface ToolCalls {
   readonly turn: number;
   readonly calls: readonly ToolCallPart[];
+  /** The turn was cut off: none of its calls is made, however whole it looks. */
+  readonly isCut: boolean;
   readonly tools: readonly AgentTool[];
   readonly task: Task;
   readonly validators: JsonSchemas;
   /** Names of tools that need a person's yes. */
   readonly approve: readonly string[];
   /** A tool is about to be called, for whom nobody can say afterwards that nothing has happened. */
-  onStart(): void;
+  onStart(name: string): void;
 }
 
 export type Called =
@@ -36,6 +38,11 @@ export interface Question {
 /** Tools of one turn that run at once. */
 const MAX_AT_ONCE = 8;
 const MAX_LIVE_CHARS = 4_000;
+
+const CUT = [
+  "Your turn was cut off at the token limit, so none of its tool calls was made.",
+  "Go on in shorter turns: with fewer calls at once, and shorter arguments.",
+].join(" ");
 
 const UNKNOWN = [
   "The outcome of this call is unknown: the program was stopped while the tool was at work.",
@@ -76,7 +83,7 @@ async function answerCall(
   const { task, tools } = calls;
   const tool = findTool(call, tools);
   const hasStarted = (await task.recorded(`${key}/started`)) !== undefined;
-  if (hasStarted) calls.onStart();
+  if (hasStarted) calls.onStart(call.name);
   const known = readResult(await task.recorded(`${key}/result`));
   if (known !== undefined) return toResult(call, known);
   const answer = await findAnswer(call, { tool, hasStarted, key, calls }, signal);
@@ -118,7 +125,7 @@ async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal)
   if (wrongEdit !== undefined)
     return { server: tool.server, edited, result: toError(`A person has changed the arguments. ${wrongEdit}`) };
   signal.throwIfAborted();
-  calls.onStart();
+  calls.onStart(tool.name);
   if (!hasStarted) await task.record(`${key}/started`, { tool: tool.name });
   signal.throwIfAborted();
   const startedAt = Date.now();
@@ -166,8 +173,9 @@ async function callSafely(
 async function findMistake(
   call: ToolCallPart,
   tool: AgentTool | undefined,
-  { tools, validators }: ToolCalls,
+  { tools, validators, isCut }: ToolCalls,
 ): Promise<string | undefined> {
+  if (isCut) return CUT;
   if (tool === undefined) {
     const known = describeKnown(
       call.name,

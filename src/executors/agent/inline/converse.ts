@@ -1,28 +1,24 @@
 import { toIsoTime } from "../../../core/iso-time.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Asks, Failed, Task } from "../../../ports/executor.ts";
 import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { JsonSchemas, Validate } from "../../../schemas/json-schemas.ts";
+import { searchesItself, type TurnCall, type TurnReply } from "../../models/ask-model.ts";
 import type { Model } from "../../models/create-models.ts";
+import { fitTool } from "../../models/fit-tools.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
+import { type ModelTurn, readTurnRecord, toTurnRecord } from "../../models/model-turn.ts";
 import { type Paid, reserveCall, settleAnswer, type TurnBefore, toOutspent } from "../../models/reserve-call.ts";
 import { Spending } from "../../models/spending.ts";
-import {
-  type ModelTurn,
-  readTurnRecord,
-  searchesItself,
-  type TurnCall,
-  type TurnReply,
-  toTurnRecord,
-} from "../../models/stream-turn.ts";
+import { endName } from "../../models/turn-end.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { callTools, type Question } from "./call-tools.ts";
-import { explainMisfit, readFinal } from "./read-final.ts";
-import { toBlocks, toStopReason } from "./to-blocks.ts";
-import { toModelTools, toPrompt, withCacheMarks } from "./to-prompt.ts";
+import { readFinal } from "./read-final.ts";
+import { toBlocks } from "./to-blocks.ts";
+import { toPrompt, withCacheMarks } from "./to-prompt.ts";
 import { withTarget, withUniqueIds } from "./tool-names.ts";
 import type { Transcript, TranscriptTurn } from "./transcript.ts";
 
@@ -68,6 +64,7 @@ export async function converse(agent: ReadyAgent, signal: AbortSignal): Promise<
   }
 }
 
+const MAX_NAMED = 10;
 /** Agents may take more turns, but seldom do. */
 const LIKELY_TURNS = 10;
 
@@ -82,8 +79,8 @@ class Conversation {
   #lostTries = 0;
   #misfits = 0;
   #before: TurnBefore | undefined;
-  /** A tool has been called that may have changed something. */
-  #hasActed = false;
+  /** Tools that were called, and may have changed something. */
+  readonly #acted = new Set<string>();
 
   constructor(agent: ReadyAgent) {
     this.#agent = agent;
@@ -97,20 +94,25 @@ class Conversation {
       const { said } = reply;
       const calls = said.parts.filter((part) => part.type === "call" && !part.isProviders) as readonly ToolCallPart[];
       const isLast = turn >= this.#agent.request.maxTurns;
-      const done =
-        calls.length > 0
-          ? await this.#act({ turn, said, calls, isLast, keep: reply.keep }, signal)
-          : await this.#conclude({ said, isLast, keep: reply.keep });
+      const { ended } = said;
+      const wantsMore = ended === "tools" || ended === "paused" || (ended === "cut" && calls.length > 0 && !isLast);
+      const done = wantsMore
+        ? await this.#act({ turn, said, calls, isLast, keep: reply.keep }, signal)
+        : await this.#conclude({ said, isLast, keep: reply.keep });
       if (done !== undefined) return done;
     }
   }
 
-  /** Adds the use of earlier turns to a failure. */
+  /** Adds to a failure what earlier turns have used and done. */
   fail(failed: Failed): Failed {
     const spending = this.#spending;
     spending.addCost(failed.costMicro);
-    const effect = this.#hasActed && failed.effect === "none" ? "unknown" : failed.effect;
-    return { ...failed, effect, costMicro: spending.costMicro, usage: spending.usage };
+    const spent = { costMicro: spending.costMicro, usage: spending.usage };
+    if (this.#acted.size === 0) return { ...failed, ...spent };
+    const called = [...this.#acted];
+    const effect = failed.effect === "none" ? "unknown" : failed.effect;
+    const message = `${failed.message} The agent has called ${called.slice(0, MAX_NAMED).join(", ")}${called.length > MAX_NAMED ? " ..." : ""}.`;
+    return { ...failed, ...spent, effect, message, details: { ...asObject(failed.details), tools_called: called } };
   }
 
   /** A turn on record is not asked for again. */
@@ -174,7 +176,9 @@ class Conversation {
     };
     if (tries > 0) this.#log({ type: "note", message: `The model is asked again (try ${tries + 1}).` });
     const prompt = toPrompt({ ...this.#agent.transcript, turns: this.#turns });
-    const marked = withCacheMarks({ prompt, tools: toModelTools(tools, providers) }, model.kind);
+    // Their order never changes, or the provider's cache would miss.
+    const offered = [...providers, ...tools.map((tool) => fitTool(tool, model))];
+    const marked = withCacheMarks({ prompt, tools: offered }, model.kind);
     const onText = (text: string) => task.emit({ type: "live", event: { type: "text", text } });
     return { model, asked, ...marked, settings, silenceMs, onText };
   }
@@ -210,16 +214,15 @@ class Conversation {
     };
   }
 
-  /** The turn goes on with the results of tools. */
+  /** The agent goes on: with the results of tools, or with a turn that its provider has paused. */
   async #act({ turn, said, calls, isLast, keep }: Act, signal: AbortSignal): Promise<Conversed | undefined> {
     if (isLast) return { ok: false, outcome: this.fail(this.#toExhausted(said)) };
     await keep();
     const { tools, task, validators } = this.#agent;
-    const onStart = () => {
-      this.#hasActed = true;
-    };
+    const onStart = (name: string) => void this.#acted.add(name);
     const { approve } = this.#agent.request;
-    const called = await callTools({ turn, calls, tools, task, validators, approve, onStart }, signal);
+    const isCut = said.ended !== "tools";
+    const called = await callTools({ turn, calls, isCut, tools, task, validators, approve, onStart }, signal);
     if (!called.ok) return { ok: false, outcome: this.#ask(called.question) };
     this.#turns.push({ said, results: called.results });
     return undefined;
@@ -245,13 +248,14 @@ class Conversation {
       return { ok: true, answer, transcript, spending: this.#spending };
     }
     // A turn that ends the attempt is not kept: another attempt asks for it anew.
-    const canRepair = read.violations !== undefined && this.#misfits < repairs && !isLast;
+    const { failed, objection } = read;
+    const canRepair = objection !== undefined && this.#misfits < repairs && !isLast;
     const limit = canRepair ? this.#findLimit() : undefined;
-    if (!canRepair || limit !== undefined) return { ok: false, outcome: this.fail(limit ?? read.failed) };
+    if (!canRepair || limit !== undefined) return { ok: false, outcome: this.fail(limit ?? failed) };
     this.#misfits += 1;
     await keep();
-    this.#log({ type: "warning", message: `${read.failed.message} The model is asked again.` });
-    this.#turns.push({ said, results: [], objection: explainMisfit(read.violations ?? []) });
+    this.#log({ type: "warning", message: `${failed.message} The model is asked again.` });
+    this.#turns.push({ said, results: [], objection });
     return undefined;
   }
 
@@ -278,7 +282,7 @@ class Conversation {
   }
 
   #logTurn(said: ModelTurn, turn: number): void {
-    const { usage, costMicro, model, ended, parts } = said;
+    const { usage, costMicro, model, parts } = said;
     const { input = null, output = null, cacheRead = 0, cacheWrite = 0 } = usage;
     const tokens = {
       input_tokens: input,
@@ -286,7 +290,7 @@ class Conversation {
       cache_read_input_tokens: cacheRead,
       cache_creation_input_tokens: cacheWrite,
     };
-    const [stopReason, costUsd] = [toStopReason(ended), costMicro === null ? null : costMicro / 1_000_000];
+    const [stopReason, costUsd] = [endName(said), costMicro === null ? null : costMicro / 1_000_000];
     const message = { role: "assistant", model, content: toBlocks(parts), stop_reason: stopReason, usage: tokens };
     this.#log({ type: "assistant", turn, message, cost_usd: costUsd });
     for (const part of parts)

@@ -6,6 +6,7 @@ import type { AgentTool, AgentToolbox, MissingServer, ToolboxOffer } from "../..
 import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
+import { mostTools } from "../../models/fit-tools.ts";
 import type { ModelTool } from "../../models/language-model.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
@@ -50,11 +51,23 @@ export async function gatherTools(
   const known = served.map((tool) => tool.name);
   for (const name of unknownNames(request, served, builtIn))
     notes.push(`No tool \`${name}\` is there. ${describeKnown(name, known)}`);
-  return {
-    tools: [...builtIn, ...withoutClashes(allowed, builtIn)],
-    providers: request.builtIns.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [],
-    notes,
-  };
+  const tools = [...builtIn, ...withoutClashes(allowed, builtIn)];
+  const providers = request.builtIns.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [];
+  const most = mostTools(model);
+  if (tools.length + providers.length > most) return toTooMany(request, tools, { model, most });
+  return { tools, providers, notes };
+}
+
+/** The provider would refuse the request. Which tools the agent can do without is not for us to guess. */
+function toTooMany(
+  { name }: AgentRequest,
+  tools: readonly AgentTool[],
+  { model, most }: { readonly model: Model; readonly most: number },
+): Failed {
+  const servers = Map.groupBy(tools, ({ server }) => server ?? "built in");
+  const counts = [...servers].map(([server, its]) => `${server} ${its.length}`).join(", ");
+  const message = `The agent "${name}" has ${tools.length} tools (${counts}), and ${model.id} takes ${most} at most.`;
+  return toRefused("AGENT_TOOLS_TOO_MANY", message, { tools: tools.length, most });
 }
 
 /**

@@ -64,18 +64,6 @@ function toMessage(role: "user" | "assistant", content: readonly Json[]): JsonOb
   return { role, content };
 }
 
-const REASONS = {
-  whole: "end_turn",
-  tools: "tool_use",
-  cut: "max_tokens",
-  filtered: "refusal",
-  broken: "error",
-} as const;
-
-export function toStopReason(ended: keyof typeof REASONS): string {
-  return REASONS[ended];
-}
-
 /**
  * The first text block of a turn. Where the provider has called tools of its own in between, the first one after the last
  * of them: what stands before announces a search, and is no answer. Undefined: there is none.

@@ -1,4 +1,3 @@
-import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool, Prompt } from "../../models/language-model.ts";
 import type { TurnPart } from "../../models/turn-parts.ts";
@@ -13,10 +12,10 @@ type ProviderOptions = NonNullable<CallOptions["providerOptions"]>;
 export function toPrompt({ system, history, opening, turns }: Transcript): Prompt {
   return [
     ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
-    ...history.flatMap(({ user, agent }) => [toUser([user]), toAssistant([{ type: "text", text: agent }])]),
+    ...history.flatMap(({ user, agent }) => [toUser([user]), ...toAssistant([{ type: "text", text: agent }])]),
     toUser(opening),
     ...turns.flatMap(({ said, results, objection }) => [
-      toAssistant(said.parts),
+      ...toAssistant(said.parts),
       ...(results.length === 0 ? [] : [toToolMessage(results)]),
       ...(objection === undefined ? [] : [toUser([objection])]),
     ]),
@@ -27,8 +26,15 @@ function toUser(texts: readonly string[]): Message {
   return { role: "user", content: texts.map((text) => ({ type: "text", text })) };
 }
 
-function toAssistant(parts: readonly TurnPart[]): Message {
-  return { role: "assistant", content: parts.map(toAssistantPart) };
+/** Providers refuse texts without a word, and messages without a part. */
+function toAssistant(parts: readonly TurnPart[]): readonly Message[] {
+  const said = parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
+  return said.length === 0 ? [] : [{ role: "assistant", content: said.map(toAssistantPart) }];
+}
+
+/** A model may call what no tool can be named, and providers refuse such a name in what was said before. */
+function toSentName(name: string): string {
+  return name.replace(/[^\w-]/g, "_").slice(0, 64) || "_";
 }
 
 function toAssistantPart(part: TurnPart): AssistantPart {
@@ -43,7 +49,7 @@ function toAssistantPart(part: TurnPart): AssistantPart {
       return {
         type: "tool-call",
         toolCallId: part.id,
-        toolName: part.name,
+        toolName: part.isProviders ? part.name : toSentName(part.name),
         input: part.input,
         ...(part.isProviders ? { providerExecuted: true } : {}),
         ...given,
@@ -66,26 +72,12 @@ function toToolMessage(results: readonly ToolResult[]): Message {
     return {
       type: "tool-result",
       toolCallId: call.id,
-      toolName: call.name,
+      toolName: toSentName(call.name),
       output: { type: isError ? "error-text" : "text", value: text },
     };
   });
   return { role: "tool", content };
 }
-
-/** The tools as a provider takes them. Their order never changes, or the provider's cache would miss. */
-export function toModelTools(tools: readonly AgentTool[], providers: readonly ModelTool[]): readonly ModelTool[] {
-  const functions = tools.map(({ name, description, inputSchema }): ModelTool => {
-    // A schema of draft 2020-12 is passed on as it is; providers read what they understand.
-    const schema = (
-      inputSchema["type"] === undefined ? { type: "object", ...inputSchema } : inputSchema
-    ) as SchemaOf<ModelTool>;
-    return { type: "function", name, description, inputSchema: schema };
-  });
-  return [...providers, ...functions];
-}
-
-type SchemaOf<Tool> = Tool extends { readonly inputSchema: infer Schema } ? Schema : never;
 
 interface Request {
   readonly prompt: Prompt;
@@ -102,7 +94,7 @@ export function withCacheMarks({ prompt, tools }: Request, kind: Model["kind"]):
   if (kind !== "anthropic" || tools.length === 0) return { prompt, tools };
   return {
     prompt: prompt.map((message, index) => {
-      const isMarked = message.role === "system" || index === prompt.length - 1;
+      const isMarked = message.role === "system" || (index === prompt.length - 1 && message.role !== "assistant");
       return isMarked ? { ...message, providerOptions: MARK } : message;
     }),
     tools: tools.map((tool, index) =>

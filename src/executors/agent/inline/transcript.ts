@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
 import type { ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
-import type { ModelTurn } from "../../models/stream-turn.ts";
+import type { ModelTurn } from "../../models/model-turn.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { toShownText } from "../../output/shown-text.ts";
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { JsonSchemas, type Validate } from "../../../schemas/json-schemas.ts";
 import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "../../models/mock/simulate-turn.ts";
-import type { ModelTurn } from "../../models/stream-turn.ts";
+import type { ModelTurn } from "../../models/model-turn.ts";
 import { toFailed, toInterrupted, toRefused, toSchemaInvalid } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
 import { toAgentOutput } from "../inline/agent-output.ts";
@@ -101,7 +101,7 @@ function toOutput(
 ): JsonObject {
   const said: ModelTurn = {
     parts: [{ type: "text", text }],
-    ended: "whole",
+    ended: "done",
     usage: { input: undefined, output: undefined, cacheRead: undefined, cacheWrite: undefined },
     costMicro: spent.costMicro,
     model: "simulated",
