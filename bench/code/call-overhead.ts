@@ -10,6 +10,7 @@ import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Executor } from "../../src/ports/executor.ts";
 import { MemoryFileStorage } from "../../test/support/memory/memory-file-storage.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
+import { grantAll } from "../../test/fakes/purse.ts";
 
 const LIMIT_MS = 40;
 /** Of a whole call where the sandbox stood ready. */
@@ -105,7 +106,7 @@ async function call(executor: Executor, { name, script }: Language, folder: stri
       files: new MemoryFileStorage(),
       settings: { folder },
       emit: () => undefined,
-      reserve: async () => () => {},
+      reserve: grantAll,
       record: async () => undefined,
       recorded: async () => undefined,
     },

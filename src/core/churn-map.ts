@@ -42,6 +42,10 @@ export class ChurnMap<Key, Value> {
   values(): Iterable<Value> {
     return this.#entries.values();
   }
+
+  entries(): Iterable<[Key, Value]> {
+    return this.#entries.entries();
+  }
 }
 
 /** A set whose items come and go. */

@@ -61,8 +61,8 @@ export interface Task {
   readonly settings: JsonObject;
   /** A JSON Schema of what other steps read of the output, for answers that are made up. Undefined: nothing in particular. */
   readonly inferredSchema?: JsonObject | undefined;
-  /** Integer micro-dollars that this attempt may spend at most, for providers that take a limit. */
-  readonly maxCostMicro?: number | undefined;
+  /** What it may spend is limited, by its step or by a budget. */
+  readonly isLimited?: boolean;
   readonly timeoutMs?: number | undefined;
   /** W3C trace context, for programs elsewhere that work for this attempt. */
   readonly traceParent?: string | undefined;
@@ -76,13 +76,11 @@ export interface Task {
   readonly files: FileStorage;
   /** Progress for the live view and the attempt's log. Never blocks. */
   emit(progress: Progress): void;
-  /** The part of `maxCostMicro` that the attempt may still spend. Undefined: money is not limited. */
-  readonly leftMicro?: number | undefined;
   /**
-   * Puts a call that is paid for on record: resolves when that is committed, and only then the call may be sent. It must
-   * be settled, whatever comes of it.
+   * Reserves the money for a call that is paid for: waits until its step and the budgets allow it. A failure is the attempt's
+   * outcome, once what it has cost before is added. The reservation must be released, whatever comes of the call.
    */
-  reserve(call: PaidCall): Promise<SettleCall>;
+  reserve(call: PaidCall): Promise<Reservation | Failed>;
   /** Durable progress inside the step: resolves when committed. */
   record(key: string, value: Json): Promise<void>;
   /** Records of earlier, interrupted attempts of the same generation. */
@@ -90,16 +88,32 @@ export interface Task {
 }
 
 export interface PaidCall {
-  /** Integer micro-dollars. Undefined: nobody knows. */
+  /** The most that it can cost, in integer micro-dollars. Undefined: it is not known. */
   readonly atMostMicro: number | undefined;
-  /** The likely cost of the whole attempt. */
-  readonly expectedMicro?: number | undefined;
+  /** The least that makes it worth sending. Absent: its bound. */
+  readonly leastMicro?: number | undefined;
+  /** The cost of a whole attempt as it is planned. Absent: that of this call. */
+  readonly plannedMicro?: number | undefined;
   /** For a warning: who is paid. */
   readonly payee: string;
 }
 
+export interface Reservation {
+  /** What the call may cost. Undefined: nothing limits it, and its bound is not known. */
+  readonly atMostMicro: number | undefined;
+  /** It is all that is left, and less than was asked for. */
+  readonly loweredBy?: "step" | "budget" | undefined;
+  /**
+   * Puts the call on record: resolves when that is committed, and only then the call may be sent. It must be settled. One that
+   * was refused may be recorded and sent again.
+   */
+  record(): Promise<SettleCall>;
+  /** Nothing more is sent with it. */
+  release(): void;
+}
+
 /**
- * The cost of a call, in integer micro-dollars. `null`: nobody knows, and it may have cost as much as was reserved. The cost of the
+ * The cost of a call, in integer micro-dollars. `null`: it is not known, and it may have cost as much as was reserved. The cost of the
  * outcome is the total, this included. `doubted`: what the payee says cannot be true, so that the call may have cost more, up to what was
  * reserved. `refused`: nothing was done.
  */
@@ -147,13 +161,11 @@ export interface Failed extends Spent {
   readonly isAnswered?: true;
   /** The program that did the work has died, which is no answer: judged like a death of this process, not as a failure. */
   readonly workerDied?: true;
-  /** It has spent the `maxCostMicro` of its task and was not done. */
-  readonly outspent?: {
-    /** With more, another attempt goes on with what this one has on record. Else it begins from its start again. */
-    readonly goesOn: boolean;
-    /** The least that its next call needs. */
-    readonly needsMicro?: number;
-  };
+  /**
+   * A budget has nothing more for it, or what was left was too little: the run ends, or a person is asked for more. `goesOn`: another
+   * attempt goes on with what this one has on record. Else it begins from its start again.
+   */
+  readonly outspent?: { readonly goesOn: boolean };
 }
 
 /**

@@ -13,6 +13,43 @@ export type ModelPrice =
   /** No provider is known for the name. */
   | { readonly kind: "unknown"; readonly reason: string };
 
+/** What plans assume where a definition says nothing, in tokens. */
+export const USUAL_TOKENS = { answer: 4_096, toolResult: 4_096, instructions: 3_000, bytesEach: 3 } as const;
+export const USUAL_STEP_TURNS = 25;
+
+/** The calls of a model that one try of a task makes at most. */
+export interface TryCalls {
+  readonly calls: number;
+  /** Tokens of the first call. Undefined if nothing bounds them. */
+  readonly inputTokens: number | undefined;
+  /** Tokens of each answer. */
+  readonly outputTokens: number;
+  /** Tokens that each call adds to the next beside its answer. */
+  readonly addedTokens: number;
+  readonly maxTotalTokens?: number | undefined;
+}
+
+/** Conversations longer than this have no bound worth naming. */
+const MOST_CALLS = 10_000;
+
+/** Undefined: nothing bounds it. Every call sends again what was said before, at the full price: caches only make it cheaper. */
+export async function costOfTry(
+  { calls, inputTokens, outputTokens, addedTokens, maxTotalTokens }: TryCalls,
+  price: Extract<ModelPrice, { kind: "priced" }>,
+): Promise<number | undefined> {
+  if (inputTokens === undefined || calls > MOST_CALLS) return undefined;
+  let micro = 0;
+  let tokens = 0;
+  for (let call = 0; call < calls; call += 1) {
+    const input = inputTokens + call * (outputTokens + addedTokens);
+    micro += await price.costMicro({ input, output: outputTokens });
+    tokens += input + outputTokens;
+    // The limit is checked after each call.
+    if (maxTotalTokens !== undefined && tokens >= maxTotalTokens) break;
+  }
+  return micro;
+}
+
 interface TokenCount {
   readonly input: number;
   readonly output: number;

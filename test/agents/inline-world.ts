@@ -12,7 +12,8 @@ import type { Asks, Executor, Outcome, Progress, Task } from "../../src/ports/ex
 import type { AgentTool, MissingServer, ToolboxRequest, ToolCallResult } from "../../src/ports/tools/agent-toolbox.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
-import { agentTask, withPurse } from "../fakes/sandstorm/agent-task.ts";
+import { type Purse, withPurse } from "../fakes/purse.ts";
+import { agentTask } from "../fakes/sandstorm/agent-task.ts";
 
 const KEY = "sk-secret-0123456789";
 const NEVER = new AbortController().signal;
@@ -27,8 +28,8 @@ interface InlineWorld {
   readonly progress: Progress[];
   /** The settled costs of calls. */
   readonly paid: (number | null)[];
-  ask(agent: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome | Asks>;
-  run(input: JsonObject, over?: Partial<Task>, signal?: AbortSignal): Promise<Outcome | Asks>;
+  ask(agent: JsonObject, over?: Partial<Task> & Purse, signal?: AbortSignal): Promise<Outcome | Asks>;
+  run(input: JsonObject, over?: Partial<Task> & Purse, signal?: AbortSignal): Promise<Outcome | Asks>;
 }
 
 interface Given extends Partial<Omit<InlineOptions, "models" | "toolbox" | "builtIns">> {
@@ -84,7 +85,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   const progress: Progress[] = [];
   const paid: (number | null)[] = [];
   const run: InlineWorld["run"] = (input, over = {}, signal = NEVER) => {
-    const task: Task = {
+    const task: Task & Purse = {
       ...agentTask(),
       record: async (key, value) => void records.set(key, JSON.parse(JSON.stringify(value)) as Json),
       recorded: async (key) => records.get(key),

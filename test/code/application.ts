@@ -7,6 +7,7 @@ import { type CodeOptions, createCodeExecutor } from "../../src/executors/code/c
 import type { Sandbox } from "../../src/executors/sandbox/sandbox.ts";
 import type { Executor, Outcome } from "../../src/ports/executor.ts";
 import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
+import { grantAll } from "../fakes/purse.ts";
 
 /** The folder of an application, as `mkdtemp` makes it: for its owner only. */
 export function makeApplication(files: Readonly<Record<string, string>>): string {
@@ -62,7 +63,7 @@ export async function callCode(
       emit: (progress) => {
         if (progress.type === "log") log.push(progress.event);
       },
-      reserve: async () => () => {},
+      reserve: grantAll,
       record: async () => undefined,
       recorded: async () => undefined,
     },

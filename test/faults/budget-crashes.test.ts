@@ -3,7 +3,7 @@ import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { Budget, Budgets } from "../../src/ports/service/budgets.ts";
 import { agentTask, toGraph } from "../fakes/direct-graph.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
-import { journalWith, type Play, succeed, World } from "./world.ts";
+import { journalWith, spends, World } from "./world.ts";
 
 const GRAPH = toGraph([agentTask("a"), { ...agentTask("b"), after: ["a"] }, { ...agentTask("c"), after: ["b"] }]);
 const RUNS = ["run-1", "run-2"];
@@ -16,7 +16,7 @@ const BUDGET: Budget = {
   updatedAt: 0,
 };
 
-const pays: Play = () => ({ ...succeed("x", 100), usage: { input_tokens: 3, output_tokens: 4 } });
+const pays = spends(100, { usage: { input_tokens: 3, output_tokens: 4 } });
 const plays = { a: pays, b: pays, c: pays };
 
 /** Dies instead of the record with this number, whichever of the two databases it is for; from then on nothing is written. */

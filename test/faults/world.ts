@@ -6,7 +6,7 @@ import { LocalHost } from "../../src/hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../src/hosts/local/local-host-options.ts";
 import type { RunNotice, RunStart } from "../../src/hosts/run-host.ts";
 import type { Blobs } from "../../src/ports/blobs.ts";
-import type { Asks, Executor, Failed, Outcome, Succeeded, Task } from "../../src/ports/executor.ts";
+import type { Asks, Executor, Failed, Outcome, SettleCall, Succeeded, Task } from "../../src/ports/executor.ts";
 import type { FileStorage } from "../../src/ports/file-storage.ts";
 import type { Append, AppendResult, Journal, RunRecord } from "../../src/ports/journal.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";
@@ -18,6 +18,28 @@ export type Play = (task: Task, signal: AbortSignal) => Outcome | Asks | Promise
 
 export function succeed(output: Json, costMicro = 0): Succeeded {
   return { status: "succeeded", output, costMicro };
+}
+
+/** Sends a call that is paid for. Throws what comes instead of its reservation. */
+export async function send(task: Task, atMostMicro: number): Promise<SettleCall> {
+  const reservation = await task.reserve({ atMostMicro, payee: "test" });
+  if ("status" in reservation) throw reservation;
+  const settle = await reservation.record();
+  return (...told) => {
+    settle(...told);
+    reservation.release();
+  };
+}
+
+/** Pays for one call, as agents do, and succeeds. */
+export function spends(costMicro: number, more: Partial<Succeeded> = {}): Play {
+  return async (task) => {
+    const reservation = await task.reserve({ atMostMicro: costMicro, payee: "test" });
+    if ("status" in reservation) return reservation;
+    (await reservation.record())(costMicro);
+    reservation.release();
+    return { ...succeed("x", costMicro), ...more };
+  };
 }
 
 export function fail(code: string, more: Partial<Failed> = {}): Failed {

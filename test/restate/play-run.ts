@@ -34,7 +34,7 @@ export function playersOf(runs: readonly DrawnRun[]): {
     async run({ runId, path, stepId, attempt, input }) {
       const key = `${runId} ${path}`;
       const failed = failures.get(key) ?? 0;
-      const call = { path, stepId, attempt, failures: failed, input, answers: [], maxCostMicro: undefined };
+      const call = { path, stepId, attempt, failures: failed, input, answers: [], leftMicro: undefined };
       const result = byId.get(runId)?.behaviour.task(call);
       if (result === undefined) throw new Error(`There is no run ${runId}.`);
       const costMicro = result.costMicro ?? 0;

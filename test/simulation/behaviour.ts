@@ -11,7 +11,8 @@ export interface TaskCall {
   readonly input: Json;
   /** What its questions were answered with, in the order of the answers. */
   readonly answers: readonly Json[];
-  readonly maxCostMicro: number | undefined;
+  /** What the run's budget has left for it. Undefined: nothing limits it. */
+  readonly leftMicro: number | undefined;
 }
 
 export type TaskResult = {
@@ -29,7 +30,8 @@ export type TaskResult = {
       readonly retryable?: boolean;
       readonly effect?: Effect;
       readonly answered?: true;
-      readonly outspent?: { readonly goesOn: boolean };
+      /** What was left was too little. */
+      readonly outspent?: true;
     }
 );
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dag, each, endingOf, fails, hostOf, literal, pathsOf, retry, task } from "./build.ts";
+import { dag, endingOf, fails, hostOf, literal, pathsOf, retry, task } from "./build.ts";
 
 const costs = (costMicro: number) => ({ output: 1, costMicro });
 
@@ -16,31 +16,7 @@ test("money that was reported early is not booked twice", () => {
   expect(host.state.budget.spentMicro).toBe(50);
 });
 
-test("while nothing is known of a step, one attempt shows what it costs, and may spend all that is left", () => {
-  const host = hostOf(dag(task("a", { each: each(literal([1, 2, 3, 4, 5, 6])) })), { maxCostMicro: 1_000 }).start();
-  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([1_000]);
-});
-
-test("a task that runs alone may spend all that is left, however many have run before it", () => {
-  const flow = dag(task("a"), task("b", { after: ["a"] }), task("c", { after: ["b"] }));
-  const host = hostOf(flow, { maxCostMicro: 1_000, script: { a: costs(100), b: costs(300), c: costs(600) } }).run();
-  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([1_000, 900, 600]);
-  expect(endingOf(host)?.status).toBe("completed");
-});
-
-test("tasks that begin together share what is left", () => {
-  const host = hostOf(dag(task("a"), task("b")), { maxCostMicro: 1_000 }).start();
-  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([500, 500]);
-});
-
-test("tasks that take no limit overdraw the budget by the last one of them at most", () => {
-  const flow = dag(task("a", { each: each(literal(Array.from({ length: 50 }, (_, n) => n))) }));
-  const host = hostOf(flow, { maxCostMicro: 1_000, script: { a: costs(60) } }).run();
-  expect(endingOf(host)).toEqual({ status: "budget_exceeded", code: "BUDGET_EXCEEDED" });
-  expect(host.state.budget.spentMicro).toBeLessThanOrEqual(1_000 + 60);
-});
-
-test("when the money is gone nothing more starts, in nested flows neither, but finally does", () => {
+test("when a budget has nothing more for a step nothing more starts, in nested flows neither, but finally does", () => {
   const inner = dag(
     task("x"),
     { kind: "set", id: "beside", value: literal(1) },
@@ -48,8 +24,9 @@ test("when the money is gone nothing more starts, in nested flows neither, but f
     task("z", { after: ["y"] }),
   );
   const flow = dag(task("a"), { kind: "flow", id: "in", after: ["a"], flow: inner, finally: dag(task("tidy")) });
-  const host = hostOf(flow, { maxCostMicro: 100, script: { a: costs(100) } }).run();
-  expect(pathsOf(host)).toEqual(["a", "in~finally/tidy"]);
+  const script = { a: costs(100), x: fails("BUDGET_EXCEEDED", { outspent: true }) };
+  const host = hostOf(flow, { maxCostMicro: 100, script }).run();
+  expect(pathsOf(host)).toEqual(["a", "in/x", "in~finally/tidy"]);
   expect([...host.outputs().keys()]).toEqual(["a", "in~finally/tidy"]);
   expect(endingOf(host)?.status).toBe("budget_exceeded");
 });
@@ -57,7 +34,7 @@ test("when the money is gone nothing more starts, in nested flows neither, but f
 test("a step that has used up its own limit is not tried again", () => {
   const flow = dag(task("a", { retry: retry(5), maxCostMicro: 100 }));
   const host = hostOf(flow, { script: { a: fails("AGENT_FAILED", { costMicro: 60 }) } }).run();
-  expect(host.calls.map(({ maxCostMicro }) => maxCostMicro)).toEqual([100, 40]);
+  expect(host.calls).toHaveLength(2);
   expect(endingOf(host)).toEqual({ status: "failed", code: "STEP_BUDGET_EXCEEDED" });
 });
 

@@ -14,6 +14,7 @@ import {
   object,
   pathsOf,
   retry,
+  spends,
   steps,
   task,
 } from "./build.ts";
@@ -79,9 +80,8 @@ test("a failing call is resolved and run again", () => {
 });
 
 test("a call shares the budget of its caller", () => {
-  const costly = { output: 1, costMicro: 600 };
   const flow = dag(call(), call({ id: "d", after: ["c"] }), call({ id: "e", after: ["d"] }));
-  const host = hostOf(flow, { callable, maxCostMicro: 1_000, script: { x: costly } }).run();
+  const host = hostOf(flow, { callable, maxCostMicro: 1_000, script: { x: spends(600) } }).run();
   expect(endingOf(host)).toEqual({ status: "budget_exceeded", code: "BUDGET_EXCEEDED" });
   expect(pathsOf(host)).toEqual(["c/x", "d/x"]);
 });

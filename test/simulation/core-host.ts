@@ -322,14 +322,14 @@ export class CoreHost {
     this.#running.set(key, { instance, attempt, result: { fail: "ABORTED" }, outcome });
   }
 
-  #startTask({ instance, attempt, maxCostMicro }: StartTask): void {
+  #startTask({ instance, attempt }: StartTask): void {
     const { path, failures } = instance;
     const { step } = instance.step;
     if (step.kind !== "task") throw new Error(`"${path}" is no task.`);
     if (step.atMostOnce === true) this.atMostOncePaths.add(path);
     const input = this.#bind(instance, step.input) ?? null;
     const answers = [...(instance.records?.values() ?? [])].map((seq) => this.events[seq - 1]?.value ?? null);
-    const call: TaskCall = { path, stepId: step.id, attempt, failures, input, answers, maxCostMicro };
+    const call: TaskCall = { path, stepId: step.id, attempt, failures, input, answers, leftMicro: this.#leftMicro() };
     this.calls.push(call);
     const result = this.#setup.behaviour.task(call);
     const { delayMs = 1, earlyCostMicro } = result;
@@ -339,13 +339,21 @@ export class CoreHost {
         if (this.#running.has(`${path}@${attempt}`)) this.apply({ ...cost, at: this.now });
       });
     }
-    const own = (step.maxCostMicro ?? Number.POSITIVE_INFINITY) - instance.costMicro;
-    const promisedMicro = maxCostMicro !== undefined && maxCostMicro < own ? maxCostMicro : undefined;
-    const outcome = this.#internal(delayMs, () => this.#report(instance, attempt, result, promisedMicro));
+    const outcome = this.#internal(delayMs, () => this.#report(instance, attempt, result));
     this.#running.set(`${path}@${attempt}`, { instance, attempt, result, outcome });
   }
 
-  #report(instance: Instance, attempt: number, result: TaskResult, promisedMicro?: number): void {
+  /** As a host says it: nothing that is under way may go beyond the budget together with others. */
+  #leftMicro(): number | undefined {
+    const { limitMicro, spentMicro } = this.state.budget;
+    if (limitMicro === undefined) return undefined;
+    let left = limitMicro - spentMicro;
+    for (const { instance, result } of this.#running.values())
+      left -= Math.max(0, (result.costMicro ?? 0) - instance.attemptCostMicro);
+    return Math.max(0, left);
+  }
+
+  #report(instance: Instance, attempt: number, result: TaskResult): void {
     const { path } = instance;
     if (!this.#running.delete(`${path}@${attempt}`)) return;
     const cost = result.costMicro === undefined ? {} : { costMicro: result.costMicro };
@@ -373,7 +381,7 @@ export class CoreHost {
       return;
     }
     const { fail: code, retryable = true, effect = "unknown", answered, outspent } = result;
-    const tooLittle = outspent && promisedMicro !== undefined ? { outspent: { ...outspent, promisedMicro } } : {};
+    const tooLittle = outspent === undefined ? {} : { outspent: {} };
     const error = { code, message: `${path} failed` };
     const projection = this.#projection(instance, { error }, true);
     const failed = { type: "stepFailed", path, attempt, ...error, retryable, effect } as const;

@@ -25,7 +25,7 @@ export function dumpState(state: RunState): unknown {
     waiters: [...waiters].map(([name, waiting]) => [name, [...waiting].map(({ path }) => path)]),
     answers: [...answers],
     orphans: [...orphans],
-    budget: { ...budget, maxSeenMicro: [...budget.maxSeenMicro] },
+    budget: { ...budget, costs: [...budget.costs] },
   };
 }
 

@@ -20,8 +20,6 @@ export function checkInvariants(state: RunState, events: readonly StoredEvent[])
   );
   check(state.approvalsOpen === count("approval"), "approvalsOpen agrees with the instances");
   check(state.stepsHeld === count("held"), "stepsHeld agrees with the instances");
-  const reserved = instances.reduce((sum, { reservedMicro }) => sum + reservedMicro, 0);
-  check(state.budget.reservedMicro === reserved, `reserved ${state.budget.reservedMicro} is not ${reserved}`);
   const waiting = instances.filter(({ phase, signal }) => phase === "waiting" && signal !== undefined).length;
   const listed = [...state.waiters.values()].reduce((sum, waiters) => sum + waiters.size, 0);
   check(waiting === listed, `${listed} waiters are listed, ${waiting} wait`);
@@ -55,10 +53,6 @@ export function checkStart(state: RunState, command: Command): void {
   if (state.active.get(instance.path) !== instance) return;
   const { step } = instance.step;
   for (const need of scope.flow.flow.kind === "dag" ? (step.after ?? []) : []) checkNeed(scope, instance, need);
-  const { limitMicro, spentMicro, reservedMicro } = state.budget;
-  if (command.type === "startTask" && limitMicro !== undefined) {
-    check(spentMicro + reservedMicro <= limitMicro, `spent ${spentMicro} + reserved ${reservedMicro} > ${limitMicro}`);
-  }
   if (state.stopping === "cancelled" || state.stopping === "timeout") {
     check(isInFinally(scope), `${instance.path} starts after the run was stopped`);
   }
@@ -126,7 +120,7 @@ function isCared(state: RunState, { phase, path, attempt, signal }: Instance): b
 }
 
 function checkEmpty(state: RunState): void {
-  const { active, timers, waiters, blocked, tasksInFlight, approvalsOpen, stepsHeld, budget } = state;
+  const { active, timers, waiters, blocked, tasksInFlight, approvalsOpen, stepsHeld } = state;
   const left = [
     active.size,
     timers.size,
@@ -135,7 +129,6 @@ function checkEmpty(state: RunState): void {
     tasksInFlight,
     approvalsOpen,
     stepsHeld,
-    budget.reservedMicro,
   ];
   check(
     left.every((size) => size === 0),

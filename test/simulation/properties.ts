@@ -106,7 +106,7 @@ export const PROPERTIES: readonly Property[] = [
     },
   },
   {
-    name: "spent and reserved money never exceed the budget, whatever is aborted, retried or crashes",
+    name: "what is spent is what tasks have cost, whatever is aborted, retried or crashes",
     check: (drawn) => {
       const random = new Random(drawn.seed);
       const host = drawHost(drawn, WILD, { isCostly: true, maxCostMicro: random.int(1, 20_000) });
@@ -118,7 +118,7 @@ export const PROPERTIES: readonly Property[] = [
     },
   },
   {
-    name: "whoever was promised too little is tried with more or the budget has ended the run, whatever else happens",
+    name: "what has too little ends the run by its budget, whatever else happens",
     check: (drawn) => {
       const random = new Random(drawn.seed);
       const limits = { isCostly: true, isGreedy: true, maxCostMicro: random.int(1, 20_000) };

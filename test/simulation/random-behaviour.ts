@@ -33,14 +33,13 @@ function taskResult(random: Random, call: TaskCall, { failing, isCostly, isGreed
   const onAbort = random.pick(["fail", "finish", "hang"]);
   const fails = random.chance(failing);
   const wanted = random.int(1, 2_000);
-  const costMicro = Math.min(wanted, call.maxCostMicro ?? wanted);
+  const costMicro = Math.min(wanted, call.leftMicro ?? wanted);
   // What `finally` costs is not held against the budget.
   const isFree = !isCostly || call.path.includes("~finally");
   const cost = isFree
     ? {}
     : { costMicro, ...(random.chance(0.3) ? { earlyCostMicro: Math.floor(costMicro / 2) } : {}) };
   if (isGreedy && !isFree && wanted > costMicro) {
-    const outspent = { goesOn: random.chance(0.5) };
     return {
       delayMs,
       onAbort,
@@ -48,7 +47,7 @@ function taskResult(random: Random, call: TaskCall, { failing, isCostly, isGreed
       fail: OUTSPENT,
       retryable: true,
       effect: random.pick(["none", "done"]),
-      outspent,
+      outspent: true,
     };
   }
   // The same questions in every generation, one after another; what comes out tells what they were answered with.

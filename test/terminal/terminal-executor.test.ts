@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { EndedRun, Outcome, Task } from "../../src/ports/executor.ts";
 import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
 import { type RealTerminals, realTerminals } from "./real-terminals.ts";
+import { grantAll } from "../fakes/purse.ts";
 
 function taskOf(tool: string, params: Json, more: Partial<Task> = {}): Task {
   return {
@@ -16,7 +17,7 @@ function taskOf(tool: string, params: Json, more: Partial<Task> = {}): Task {
     settings: {},
     files: new MemoryFileStorage(),
     emit: () => undefined,
-    reserve: async () => () => {},
+    reserve: grantAll,
     record: async () => undefined,
     recorded: async () => undefined,
     ...more,

@@ -21,7 +21,7 @@ interface AgentsOptions {
   readonly config: Config;
   readonly dataDir: string;
   readonly mask: (text: string) => string;
-  readonly work: Pick<CodeAndModels, "models" | "strictSandbox" | "limits">;
+  readonly work: Pick<CodeAndModels, "models" | "prices" | "strictSandbox" | "limits">;
   readonly tools: Pick<Tools, "toolbox">;
   readonly capacity: CapacityPools;
   stores(): Promise<Stores>;
@@ -105,6 +105,7 @@ export function composeAgents({
       return createSandstormExecutor({
         outbound: await openOutbound(config),
         baseUrl: agent.sandstorm_url,
+        prices: await work.prices(),
         apiKey: agent.sandstorm_api_key,
         anthropicApiKey: agent.anthropic_api_key,
         e2bApiKey: agent.e2b_api_key,

@@ -8,8 +8,7 @@ export type Command =
       readonly type: "startTask";
       readonly instance: Instance;
       readonly attempt: number;
-      readonly maxCostMicro?: number;
-      /** There is no budget for it: reuse the outcome of an earlier run, or report `stepHeld`. */
+      /** Its run has no tries or tokens left: reuse the outcome of an earlier run, or report `stepHeld`. */
       readonly onlyReuse?: boolean;
     }
   /** Tell the executor to stop. Its outcome is still awaited and its cost booked. */

@@ -58,7 +58,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     projected: {},
     assigned: {},
     policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
-    outspent: { promisedMicro: 12, goesOn: true, needsMicro: 7 },
+    outspent: { promisedMicro: 12 },
     decided: [],
   },
   stepProjected: { type: "stepProjected", at: 1, path: "a", projected: { p: 1 }, assigned: { v: 2 }, decided: [] },
@@ -75,7 +75,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   },
   stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", decided: [] },
   stepLogged: { type: "stepLogged", ...step, decided: [] },
-  costReserved: { type: "costReserved", ...step, call: 1, atMostMicro: 5, expectedMicro: 9, decided: [] },
+  costReserved: { type: "costReserved", ...step, call: 1, atMostMicro: 5, decided: [] },
   costReported: { type: "costReported", ...step, costMicro: 3, call: 1, uncertain: true, refused: true, decided: [] },
   callResolved: {
     type: "callResolved",

@@ -134,16 +134,11 @@ export interface StepFailed extends EventCommon {
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
   readonly policies?: readonly PolicyDecision[];
-  /** The reservation of the attempt was too little. */
-  readonly outspent?: Outspent;
-}
-
-export interface Outspent {
-  readonly promisedMicro: number;
-  /** The least that its next call needs, where that is known. */
-  readonly needsMicro?: number;
-  /** The next attempt goes on from the records of this one. Else it begins again. */
-  readonly goesOn: boolean;
+  /** A budget has nothing more for the step, which is no failure of its own: the run ends. */
+  readonly outspent?: {
+    /** In journals of before, where attempts were promised a part of a budget: the step waited for more. */
+    readonly promisedMicro?: number;
+  };
 }
 
 /** The projection of an outcome without an executor: a nested flow, a call, a wait, an approval. */
@@ -199,8 +194,6 @@ export interface CostReserved extends EventCommon {
   readonly call: number;
   /** Absent: nobody knows what it may cost. */
   readonly atMostMicro?: number;
-  /** The likely cost of a whole attempt of this step, as far as its executor can tell. */
-  readonly expectedMicro?: number;
 }
 
 /** Money spent before the outcome is known. */

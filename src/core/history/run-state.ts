@@ -80,8 +80,7 @@ export interface PaidCall {
   /** Undefined: nobody knows what it may cost. */
   readonly atMostMicro: number | undefined;
   /**
-   * `open`: in flight, and covered by the reservation of its attempt. `lost`: its attempt is over, and may yet tell. `unknown`: nobody
-   * will ever tell.
+   * `open`: in flight. `lost`: its attempt is over, and may yet tell. `unknown`: its cost will never be told.
    */
   is: "open" | "lost" | "unknown";
 }
@@ -95,15 +94,8 @@ export interface Budget {
   lostMicro: number;
   /** How many of these calls have no upper bound. */
   unbounded: number;
-  reservedMicro: number;
-  /** The remainder is divided into so many parts while little is known. Doubles with every outcome. */
-  window: number;
-  /** The most expensive outcome by step key. */
-  readonly maxSeenMicro: Map<string, number>;
-  /** By step key, the likely cost of an attempt, before one has ended. */
-  readonly expectedMicro: Map<string, number>;
-  /** Steps (by key) with an attempt in flight that shows what they cost. */
-  readonly probing: Set<string>;
+  /** What attempts have cost that have ended, by step key. */
+  readonly costs: Map<string, { count: number; micro: number }>;
   unpriced: boolean;
   uses: UseLimits;
   /** Limits that a person may raise. The host holds them; the core only remembers. */
@@ -281,15 +273,8 @@ export interface Instance {
   attemptCostMicro: number;
   /** Reserved calls of the attempt in flight that were not refused. */
   callsSent: number;
-  reservedMicro: number;
   /** Its calls whose cost is not known, over all attempts. */
   lostMicro: number;
-  /** Its attempt shows what the step costs. */
-  isProbe: boolean;
-  /** A reservation that was too little, if the next attempt begins from its start again. */
-  tooLittleMicro: number | undefined;
-  /** The least that the next call of an attempt that goes on needs. */
-  needsMicro: number | undefined;
   startedAt: number;
   /** The scope of a nested flow, call, catch or finally. */
   child: Scope | undefined;

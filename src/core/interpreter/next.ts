@@ -5,7 +5,6 @@ import type { Json } from "../json.ts";
 import { applyEvent } from "./apply-event.ts";
 import { unblock } from "./attempt/admission.ts";
 import { concludeInstance } from "./attempt/conclude.ts";
-import { reserveRemainder } from "./budget/reservations.ts";
 import { closeScope } from "./flow/close-scope.ts";
 import { endScope } from "./flow/end-scope.ts";
 import { openStep } from "./flow/open-step.ts";
@@ -56,7 +55,7 @@ function drainWork(turn: Turn): void {
     else if (turn.hasRoom) {
       turn.hasRoom = false;
       unblock(turn);
-    } else return reserveRemainder(turn);
+    } else return;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Failed, Outcome, Task } from "../../ports/executor.ts";
+import type { Failed, Outcome, SettleCall, Task } from "../../ports/executor.ts";
 import type { Validate } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import type { Caller } from "../capacity/capacity-pool.ts";
@@ -8,7 +8,7 @@ import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
 import type { AskedStep, Prompt } from "../models/language-model.ts";
 import { type ModelTurn, readTurnRecord, textOf, toTurnRecord } from "../models/model-turn.ts";
-import { type Paid, reserveCall, settleAnswer, toOutspent } from "../models/reserve-call.ts";
+import { type Paid, reserveCall, settleAnswer, toCutShort } from "../models/reserve-call.ts";
 import { sendInPool } from "../models/send-in-pool.ts";
 import { Spending } from "../models/spending.ts";
 import { toEndFailure } from "../models/turn-end.ts";
@@ -31,7 +31,7 @@ export interface Conversation {
   /** Limits one turn. */
   readonly timeoutMs: number | undefined;
   /** Keeps turns and their cost on record, and hears of calls and warnings at once. */
-  readonly task: Caller & Pick<Task, "record" | "recorded" | "reserve" | "leftMicro">;
+  readonly task: Caller & Pick<Task, "record" | "recorded" | "reserve" | "isLimited">;
 }
 
 export interface Conversed {
@@ -85,7 +85,7 @@ type Reply = { readonly ok: true; readonly said: ModelTurn } | { readonly ok: fa
 
 /** `reserved`: what it cost is not settled. */
 type Asked =
-  | (Extract<TurnReply, { readonly ok: true }> & { readonly reserved: Paid })
+  | (Extract<TurnReply, { readonly ok: true }> & { readonly reserved: Paid & { readonly settle: SettleCall } })
   | Extract<TurnReply, { readonly ok: false }>;
 
 /** A turn on record is not asked for again. */
@@ -109,13 +109,12 @@ async function takeTurn({ conversation, prompt, turn, spending }: Turn, signal: 
   settleAnswer({ ...said, said: textOf(said) }, reserved, (what) =>
     warn(conversation, `${conversation.model.id} ${what}`),
   );
+  reserved.reservation.release();
   task.emit({ type: "call", call: { ...called, inputTokens: said.usage.input, outputTokens: said.usage.output } });
   spending.add(said);
   for (const warning of reply.warnings) warn(conversation, warning);
-  if (said.ended === "cut" && reserved.isLowered) {
-    const message = `What is left of the budget was too little for an answer of ${conversation.model.id}.`;
-    return { ok: false, failed: toOutspent(message, { needsMicro: reserved.needsMicro, isOwn: false }) };
-  }
+  if (said.ended === "cut" && reserved.loweredBy !== undefined)
+    return { ok: false, failed: toCutShort(conversation.model.id, reserved) };
   await task.record(key, toTurnRecord(said));
   return { ok: true, said };
 }
@@ -124,7 +123,7 @@ export function warn({ task }: { readonly task: Pick<Task, "emit"> }, message: s
   task.emit({ type: "log", event: { type: "warning", message } });
 }
 
-function ask({ conversation, prompt, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked> {
+async function ask({ conversation, prompt, turn }: Omit<Turn, "spending">, signal: AbortSignal): Promise<Asked> {
   const { model, step, parameters, format, schema, timeoutMs, task } = conversation;
   const form = model.takesSchemas && format === "json" ? toResponseFormat(schema) : {};
   const call: TurnCall = {
@@ -135,15 +134,19 @@ function ask({ conversation, prompt, turn }: Omit<Turn, "spending">, signal: Abo
     settings: { ...parameters.settings, ...form },
     silenceMs: timeoutMs,
   };
+  // The money is there before a place is taken.
+  const reserved = await reserveCall({ ...call, content: [prompt, schema] }, { task, calls: 1 });
+  if (!reserved.ok) return reserved;
   const send = async (): Promise<Asked> => {
-    const reserved = await reserveCall({ ...call, content: [prompt, schema] }, { task, calls: 1 });
-    if (!reserved.ok) return reserved;
+    const settle = await reserved.reservation.record();
     const reply = await askModel({ ...call, settings: reserved.settings }, signal);
-    if (reply.ok) return { ...reply, reserved };
-    settleFailed(reply.failed, reserved.settle);
+    if (reply.ok) return { ...reply, reserved: { ...reserved, settle } };
+    settleFailed(reply.failed, settle);
     return reply;
   };
-  return sendInPool({ model, caller: task, send }, signal);
+  const reply = await sendInPool({ model, caller: task, send }, signal);
+  if (!reply.ok) reserved.reservation.release();
+  return reply;
 }
 
 /** The system prompt: the step's own text, and the format of the answer. An endpoint is told the format in a field. */

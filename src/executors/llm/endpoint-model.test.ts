@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { agentTask, withPurse } from "../../../test/fakes/sandstorm/agent-task.ts";
+import { type Purse, withPurse } from "../../../test/fakes/purse.ts";
+import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import { answerJson, type FakeEndpoint, startEndpoint } from "../../../test/fakes/uhlp-endpoint.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
@@ -16,7 +17,7 @@ interface Asked {
   readonly endpoint: FakeEndpoint;
   /** Only a configured one is asked where the request names none. */
   readonly configured?: boolean;
-  readonly task?: Partial<Task>;
+  readonly task?: Partial<Task> & Purse;
 }
 
 async function run(input: JsonObject, { endpoint, configured = false, task = {} }: Asked) {
@@ -128,7 +129,7 @@ describe("an llm step of a run that names an endpoint", () => {
 
   test("asks for a shorter answer where the budget allows no longer one", async () => {
     const endpoint = await startEndpoint(say("Hi."));
-    const task = { maxCostMicro: 10_000, leftMicro: 10_000 };
+    const task = { maxCostMicro: 10_000 };
     const step = { prompt: "x", model: "small", parameters: { maxTokens: 8_000, top_p: 1 } };
     expect((await run(step, { endpoint, task })).outcome).toMatchObject({ status: "succeeded" });
     const { max_tokens: limit, ...others } = (endpoint.requests[0]?.params["parameters"] ?? {}) as JsonObject;
@@ -139,7 +140,7 @@ describe("an llm step of a run that names an endpoint", () => {
 
   test("is refused under a budget where nobody knows the price", async () => {
     const endpoint = await startEndpoint(say("Hi."));
-    const task = { maxCostMicro: 10_000, leftMicro: 10_000 };
+    const task = { maxCostMicro: 10_000 };
     expect((await run({ prompt: "x" }, { endpoint, task })).outcome).toMatchObject({ code: "PRICE_UNKNOWN" });
     expect(endpoint.requests).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { grantOf } from "../../core/trust/grant.ts";
+import type { PaidCall, Reservation } from "../../ports/executor.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readCallParameters } from "../models/call-parameters.ts";
@@ -15,6 +16,11 @@ export interface GenerateOptions {
   readonly timeoutMs?: number;
 }
 
+/** No step pays. */
+function toUnlimited({ atMostMicro }: PaidCall): Reservation {
+  return { atMostMicro, record: async () => () => undefined, release: () => undefined };
+}
+
 /** The name in a mock model's script when no step asks. */
 const TOOL = "core.llm.generate";
 
@@ -27,14 +33,14 @@ export function createGenerate(options: GenerateOptions): Generate {
   const validators = new JsonSchemas();
   return async (request, signal, step) => {
     const { outputFormat, outputSchema: schema } = request;
-    const { stepId = TOOL, path = stepId, attempt = 1, maxCostMicro, runId = "", tenantId, priority } = step ?? {};
+    const { stepId = TOOL, path = stepId, attempt = 1, isLimited = false, runId = "", tenantId, priority } = step ?? {};
     const compiled = schema === undefined ? undefined : await validators.compile(schema);
     if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
     const model = await options.models.resolve(
       request.model,
       step?.settings === undefined ? {} : { grant: grantOf(step.settings) },
     );
-    if (maxCostMicro !== undefined && !(await model.hasPrice())) return toUnpriced(model);
+    if (isLimited && !(await model.hasPrice())) return toUnpriced(model);
     const { outcome, tokens } = await converse(
       {
         model,
@@ -52,10 +58,8 @@ export function createGenerate(options: GenerateOptions): Generate {
           priority,
           record: async () => {},
           recorded: async () => undefined,
-          reserve: async (call) => (await step?.reserve?.(call)) ?? (() => {}),
-          get leftMicro() {
-            return step?.leftMicro;
-          },
+          isLimited,
+          reserve: async (call) => (await step?.reserve?.(call)) ?? toUnlimited(call),
           // The outcome tells the rest.
           emit: (progress) => {
             if (progress.type === "capacity" || progress.type === "live") step?.emit?.(progress);

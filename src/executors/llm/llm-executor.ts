@@ -52,7 +52,7 @@ async function prepare(task: Task, options: LlmOptions, validators: JsonSchemas)
   try {
     const request = readLlmRequest(task.input, task.settings);
     const model = await findModel(task, request, options);
-    if (task.maxCostMicro !== undefined && !(await model.hasPrice())) return toUnpriced(model);
+    if (task.isLimited === true && !(await model.hasPrice())) return toUnpriced(model);
     const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
     if (schema?.ok === false) return toSchemaInvalid(schema.message);
     const prompt = await renderPrompt(request.prompt, options.prompts);

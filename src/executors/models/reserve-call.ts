@@ -1,4 +1,4 @@
-import type { Failed, SettleCall, Task } from "../../ports/executor.ts";
+import type { Failed, Reservation, SettleCall, Task } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import type { Model } from "./create-models.ts";
 import type { AskedStep, CallOptions } from "./language-model.ts";
@@ -23,7 +23,7 @@ export interface TurnBefore {
 }
 
 export interface Payer {
-  readonly task: Pick<Task, "reserve" | "leftMicro">;
+  readonly task: Pick<Task, "reserve" | "isLimited">;
   /** What may be spent by a limit of the agent's own. */
   readonly ownLeftMicro?: number | undefined;
   /** How many calls a whole attempt is likely to make. */
@@ -38,15 +38,10 @@ export type Reserved =
       readonly ok: true;
       /** The call's settings, with the limit of its answer that the budget allows. */
       readonly settings: Partial<CallOptions>;
-      /** The limit of the answer is lower than was asked for. */
-      readonly isLowered: boolean;
+      /** The limit of the answer is lower than was asked for, since no more is left. */
+      readonly loweredBy: Reservation["loweredBy"];
       readonly bytes: number;
-      readonly atMostMicro: number | undefined;
-      /** What lowers it is the agent's own limit. */
-      readonly isOwn: boolean;
-      /** Of a call whose answer was cut off at a lowered limit: what it needs the next time. */
-      readonly needsMicro: number;
-      readonly settle: SettleCall;
+      readonly reservation: Reservation;
     }
   | { readonly ok: false; readonly failed: Failed };
 
@@ -60,39 +55,30 @@ const SHORTEST_ANSWER = 256;
 const ADDED_TOKENS = 1_000;
 
 /**
- * Puts a call on record with the most that it can cost, before it is sent. The answer's limit is lowered to what the budget
- * still holds. A call that does not fit is not sent: the failure says what it needs.
+ * Reserves the most that a call can cost: what the prompt holds and the output that is asked for, by their prices. It waits until
+ * the budgets allow it. Only where all that is left is less, the answer's limit is lowered to that. A call that does not fit fails.
  */
 export async function reserveCall(call: PricedCall, payer: Payer): Promise<Reserved> {
   const { model, settings } = call;
+  const { task, ownLeftMicro = Number.POSITIVE_INFINITY } = payer;
   const bytes = Buffer.byteLength(JSON.stringify(call.content));
   const priced = await priceAnswers(call, { bytes, before: payer.before });
-  const left = lowest(payer.task.leftMicro, payer.ownLeftMicro);
-  const isOwn = left === payer.ownLeftMicro && left !== payer.task.leftMicro;
-  const wanted = settings.maxOutputTokens ?? (left === undefined ? LONGEST_ANSWER : USUAL_ANSWER);
-  const wholeMicro = priced === undefined ? undefined : await priced(wanted);
-  const expectedMicro = wholeMicro === undefined ? undefined : wholeMicro * payer.calls;
-  const reserve = (atMostMicro: number | undefined) =>
-    payer.task.reserve({ atMostMicro, expectedMicro, payee: model.id });
-  if (left === undefined || priced === undefined || wholeMicro === undefined) {
-    const settle = await reserve(wholeMicro);
-    return { ok: true, settings, isLowered: false, isOwn, bytes, atMostMicro: wholeMicro, needsMicro: 0, settle };
-  }
-  const fits = await findLongest(wanted, left, priced);
-  const shortest = Math.min(wanted, SHORTEST_ANSWER);
-  if (fits < shortest)
-    return { ok: false, failed: toUnaffordable(call, { left, needsMicro: await priced(shortest), isOwn }) };
-  const atMostMicro = await priced(fits);
-  return {
-    ok: true,
-    settings: { ...settings, maxOutputTokens: fits },
-    isLowered: fits < wanted,
-    isOwn,
-    bytes,
-    atMostMicro,
-    needsMicro: await priced(Math.min(wanted, 2 * fits)),
-    settle: await reserve(atMostMicro),
-  };
+  const isLimited = task.isLimited === true || Number.isFinite(ownLeftMicro);
+  const wanted = settings.maxOutputTokens ?? (isLimited ? USUAL_ANSWER : LONGEST_ANSWER);
+  const wholeMicro = await priced?.(wanted);
+  const leastMicro = await priced?.(Math.min(wanted, SHORTEST_ANSWER));
+  if (leastMicro !== undefined && leastMicro > ownLeftMicro)
+    return { ok: false, failed: toTooLittle(call, { left: ownLeftMicro, needsMicro: leastMicro }) };
+  const atMostMicro = wholeMicro === undefined ? undefined : Math.min(wholeMicro, ownLeftMicro);
+  const plannedMicro = wholeMicro === undefined ? undefined : wholeMicro * payer.calls;
+  const reservation = await task.reserve({ atMostMicro, leastMicro, plannedMicro, payee: model.id });
+  if ("status" in reservation) return { ok: false, failed: reservation };
+  const { atMostMicro: granted } = reservation;
+  if (!isLimited || priced === undefined || wholeMicro === undefined || granted === undefined)
+    return { ok: true, settings, loweredBy: undefined, bytes, reservation };
+  const maxOutputTokens = await findLongest(wanted, granted, priced);
+  const loweredBy = maxOutputTokens === wanted ? undefined : (reservation.loweredBy ?? "step");
+  return { ok: true, settings: { ...settings, maxOutputTokens }, loweredBy, bytes, reservation };
 }
 
 type PriceAnswer = (outputTokens: number) => Promise<number>;
@@ -142,20 +128,20 @@ async function findLongest(wanted: number, left: number, price: PriceAnswer): Pr
   return fits;
 }
 
-function lowest(...limits: readonly (number | undefined)[]): number | undefined {
-  const known = limits.filter((limit) => limit !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
-}
-
-interface Shortage {
-  readonly left: number;
-  readonly needsMicro: number;
-  readonly isOwn: boolean;
-}
-
-function toUnaffordable({ model }: PricedCall, { left, needsMicro, isOwn }: Shortage): Failed {
+/** The call does not fit into a limit of the agent's own. */
+function toTooLittle(
+  { model }: PricedCall,
+  { left, needsMicro }: { readonly left: number; readonly needsMicro: number },
+): Failed {
   const message = `The next call of ${model.id} may cost ${toUsd(needsMicro)}, and ${toUsd(Math.max(0, left))} is left for it.`;
-  return toOutspent(message, { needsMicro, isOwn });
+  return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none" });
+}
+
+/** The answer was cut off at the limit to which it was lowered. */
+export function toCutShort(model: string, { loweredBy }: Paid): Failed {
+  const message = `What is left of the ${loweredBy} was too little for an answer of ${model}.`.replace("the step", "the step's own limit");
+  const outspent = loweredBy === "budget" ? { outspent: { goesOn: true } } : {};
+  return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none", ...outspent });
 }
 
 interface Answered {
@@ -171,19 +157,13 @@ interface Answered {
  */
 export function settleAnswer(
   { usage, costMicro, said }: Answered,
-  { bytes, settle }: Paid,
+  { bytes, settle }: Pick<Paid, "bytes"> & { readonly settle: SettleCall },
   doubted: (what: string) => void,
 ): boolean {
   const doubt = doubtUsage(usage, { sent: bytes, said: Buffer.byteLength(said) });
   if (doubt !== undefined) doubted(`${doubt}. Budgets count the call as if it had cost the most.`);
   settle(costMicro, doubt === undefined ? undefined : "doubted");
   return doubt === undefined;
-}
-
-/** The attempt goes on from here if the budget has more. A limit of the agent's own is final. */
-export function toOutspent(message: string, { needsMicro, isOwn }: { needsMicro: number; isOwn: boolean }): Failed {
-  const outspent = isOwn ? {} : { outspent: { goesOn: true, needsMicro } };
-  return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none", ...outspent });
 }
 
 function toUsd(micro: number): string {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { FakeClock } from "../../../test/fakes/fake-clock.ts";
 import { die, hangs, hold, pass } from "../../../test/fakes/held-run.ts";
 import { literal, task, toGraph } from "../../../test/faults/graphs.ts";
-import { type Play, succeed, World } from "../../../test/faults/world.ts";
+import { type Play, send, succeed, World } from "../../../test/faults/world.ts";
 import type { Outcome, Task } from "../../ports/executor.ts";
 
 const once = toGraph([task("a")]);
@@ -133,10 +133,10 @@ test.each<[string, "begins", (task: Task) => Promise<unknown>] | [string, "fails
   [
     "had been refused, and waited again",
     "begins",
-    async (task) => (await task.reserve({ atMostMicro: 9, payee: "p" }))(0, "refused"),
+    async (task) => (await send(task, 9))(0, "refused"),
   ],
-  ["had sent a call", "fails", (task) => task.reserve({ atMostMicro: 9, payee: "p" })],
-  ["had an answer", "fails", async (task) => (await task.reserve({ atMostMicro: 9, payee: "p" }))(0)],
+  ["had sent a call", "fails", (task) => send(task, 9)],
+  ["had an answer", "fails", async (task) => (await send(task, 9))(0)],
   ["went on from a record", "fails", (task) => task.record("turn-1", 1)],
 ])("a step that is done only once and %s when the process died %s", async (_why, then, before) => {
   const hostOf = (run: (task: Task) => Promise<Outcome>) => ({

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
 import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { literal, path, task, toGraph } from "../../../test/faults/graphs.ts";
-import { fail, journalWith, succeed, untilAborted, World } from "../../../test/faults/world.ts";
+import { fail, journalWith, send, succeed, untilAborted, World } from "../../../test/faults/world.ts";
 import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import type { SettleCall } from "../../ports/executor.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
@@ -273,7 +273,7 @@ describe("cancel", () => {
     const world = new World({
       plays: {
         a: async (call) => {
-          settle = await call.reserve({ atMostMicro: 5, payee: "test" });
+          settle = await send(call, 5);
           return new Promise(() => undefined);
         },
       },

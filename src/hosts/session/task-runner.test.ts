@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { quiet } from "../../../test/fakes/fake-clock.ts";
 import { path, task, text, toGraph } from "../../../test/faults/graphs.ts";
-import { fail, journalWith, succeed, untilAborted, World } from "../../../test/faults/world.ts";
+import { fail, journalWith, send, succeed, untilAborted, World } from "../../../test/faults/world.ts";
 import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import type { Executor } from "../../ports/executor.ts";
 
@@ -80,7 +80,7 @@ describe("costs", () => {
     const world = new World({
       plays: {
         a: async (call) => {
-          const settle = await call.reserve({ atMostMicro: 40, payee: "test" });
+          const settle = await send(call, 40);
           settle(30);
           await quiet(5);
           return succeed(null, 50);
@@ -96,7 +96,7 @@ describe("costs", () => {
     const world = new World({
       plays: {
         a: async (call) => {
-          await call.reserve({ atMostMicro: 40, payee: "test" });
+          await send(call, 40);
           throw new TypeError("A defect.");
         },
       },

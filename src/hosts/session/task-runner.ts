@@ -8,8 +8,9 @@ import { isSuspect } from "../../core/interpreter/attempt/crashes.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
 import type { Asks, Executor, Outcome } from "../../ports/executor.ts";
 import type { FindExecutor } from "../executors.ts";
-import { BudgetGate } from "./budgets/budget-gate.ts";
+import { type Answer, BudgetLine } from "./budgets/budget-line.ts";
 import type { BudgetLedger } from "./budgets/budget-ledger.ts";
+import { explainShort } from "./budgets/explain-account.ts";
 import type { LiveRun } from "./live-run.ts";
 import { OutcomeRecorder, type OutcomeRecorderParts } from "./outcome-recorder.ts";
 import { answeredKey, readAnswered } from "./policies/policy-answer.ts";
@@ -41,7 +42,7 @@ const STOP_GRACE_MS = 5_000;
 export class TaskRunner {
   readonly #parts: TaskRunnerParts;
   readonly #running = new ChurnMap<Instance, RunningTask>();
-  readonly #gate: BudgetGate;
+  readonly #line: BudgetLine;
   readonly #outcomes: OutcomeRecorder;
   readonly #executors: RunExecutors;
   readonly #suspects: SuspectFlights;
@@ -53,25 +54,37 @@ export class TaskRunner {
     this.#outcomes = new OutcomeRecorder(parts);
     this.#executors = new RunExecutors(parts);
     this.#suspects = new SuspectFlights(parts.clock);
-    this.#gate = new BudgetGate(parts.ledger, parts.clock, {
-      go: (task) => this.#prepare(task),
-      ask: (task, question) => this.#report(task, question),
-      stopped: (task) => this.#report(task, stoppedOutcome(task.path)),
-      hold: (task) => this.#takeBack(task, { type: "stepHeld" }),
-      stop: (task, message) => this.#takeBack(task, { type: "budgetExhausted", message }),
-    });
+    this.#line = new BudgetLine(parts.ledger, parts.clock);
   }
 
-  start(run: LiveRun, { instance, attempt, maxCostMicro, onlyReuse = false }: StartTask): void {
+  start(run: LiveRun, { instance, attempt, onlyReuse = false }: StartTask): void {
     if (instance.attempt !== attempt || instance.phase !== "dispatched") return;
     const startedAt = this.#parts.clock.now();
-    const task = new RunningTask(this.#parts, { run, instance, attempt, startedAt, maxCostMicro, onlyReuse });
+    const task = new RunningTask(this.#parts, { run, instance, attempt, startedAt, line: this.#line, onlyReuse });
     this.#running.set(instance, task);
     // The work that a person has answered about is done and paid for.
     const isDone = answeredKey(task) !== undefined;
     task.awaitsBudget = !isDone && mayReuse(run.reusable, instance);
     if (onlyReuse && !task.awaitsBudget) return this.#takeBack(task, { type: "stepHeld" });
-    if (isDone || task.awaitsBudget || !this.#gate.takes(task)) this.#prepare(task);
+    if (isDone || task.awaitsBudget || !this.#line.limits(task)) this.#prepare(task);
+    else this.#line.enter({ task, end: (answer) => this.#begin(task, answer) });
+  }
+
+  /** The budgets of its run have decided. */
+  #begin(task: RunningTask, answer: Answer): void {
+    switch (answer.kind) {
+      case "go":
+        return this.#prepare(task);
+      case "hold":
+        return this.#takeBack(task, { type: "stepHeld" });
+      case "stopped":
+        return this.#report(task, stoppedOutcome(task.path));
+      case "short": {
+        const question = this.#line.questionOf(task, answer.short);
+        if (question !== undefined) return this.#report(task, question);
+        return this.#takeBack(task, { type: "budgetExhausted", message: explainShort(answer.short) });
+      }
+    }
   }
 
   #prepare(task: RunningTask): void {
@@ -119,8 +132,8 @@ export class TaskRunner {
       task.awaitsBudget = false;
       if (task.controller.signal.aborted) return this.#report(task, stoppedOutcome(task.path));
       if (task.onlyReuse) return this.#takeBack(task, { type: "stepHeld" });
-      // Its input has changed, so it is done again. The gate calls `#prepare` once the budgets allow it.
-      if (this.#gate.takes(task)) return;
+      // Its input has changed, so it is done again once the budgets allow it.
+      if (this.#line.limits(task)) return this.#line.enter({ task, end: (answer) => this.#begin(task, answer) });
     }
     const executor = this.#executors.find(task);
     return executor instanceof Promise
@@ -172,8 +185,10 @@ export class TaskRunner {
   }
 
   /** Records the outcome, whose files are stored before it. */
-  #report(task: RunningTask, outcome: Outcome | Asks): void {
-    if (task.hasEnded) return this.#outcomes.bookLate(task, outcome);
+  #report(task: RunningTask, reported: Outcome | Asks): void {
+    if (task.hasEnded) return this.#outcomes.bookLate(task, reported);
+    if (task.isHeldBack && task.stop === undefined) return this.#takeBack(task, { type: "stepHeld" });
+    const outcome = this.#askForMore(task, reported);
     try {
       const stored = storeProducedFiles(task, outcome, this.#parts);
       if (stored !== undefined) return this.#await(stored, task, outcome, (rest) => this.#report(task, rest));
@@ -183,6 +198,16 @@ export class TaskRunner {
     } catch (error) {
       this.#failToRecord(task, outcome, error);
     }
+  }
+
+  /** An attempt that a budget has too little for asks a person, if the budget does and the attempt may go on afterwards. */
+  #askForMore(task: RunningTask, outcome: Outcome | Asks): Outcome | Asks {
+    if (outcome.status !== "failed" || outcome.outspent === undefined || task.short === undefined) return outcome;
+    if (task.stop !== undefined) return outcome;
+    const mayGoOn = outcome.outspent.goesOn || task.step.atMostOnce !== true || outcome.effect === "none";
+    const question = mayGoOn ? this.#line.questionOf(task, task.short) : undefined;
+    const { costMicro, usage } = outcome;
+    return question === undefined ? outcome : { ...question, costMicro, ...(usage === undefined ? {} : { usage }) };
   }
 
   #await<T>(promise: Promise<T>, task: RunningTask, outcome: Outcome | Asks, then: (value: T) => void): void {
@@ -195,7 +220,7 @@ export class TaskRunner {
     task.stopWaiting?.();
     task.endTurn?.();
     if (this.#running.get(task.instance) === task) this.#running.delete(task.instance);
-    this.#gate.ended(task);
+    this.#line.ended(task);
     if (this.#running.size > 0 || this.#idle.length === 0) return;
     const waiting = this.#idle;
     this.#idle = [];

@@ -1,6 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { grantOf } from "../../core/trust/grant.ts";
+import { USUAL_TOKENS } from "../../ports/model-prices.ts";
 import type { Application } from "../application/application.ts";
 import { describeRunLimits } from "../costs/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
@@ -18,11 +19,11 @@ export interface PlanRequest {
 }
 
 const USUAL_ASSUMPTIONS: Assumptions = {
-  output_tokens: 4_096,
+  output_tokens: USUAL_TOKENS.answer,
   value_tokens: 4_096,
-  tool_tokens: 4_096,
-  overhead_tokens: 3_000,
-  bytes_per_token: 3,
+  tool_tokens: USUAL_TOKENS.toolResult,
+  overhead_tokens: USUAL_TOKENS.instructions,
+  bytes_per_token: USUAL_TOKENS.bytesEach,
 };
 
 /**

@@ -4,13 +4,13 @@ import { type IndexedFlow, type IndexedStep, indexGraph } from "../../core/graph
 import { computeShape, SINGLE } from "../../core/graph/shape.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { ModelPrice, ModelPrices } from "../../ports/model-prices.ts";
+import { costOfTry, type ModelPrice, type ModelPrices } from "../../ports/model-prices.ts";
 import { passTurn } from "../../ports/turns.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { isMessage } from "../start/input/read-message.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
 import type { Assumptions, PlannedStep } from "./plan-schemas.ts";
-import { type Asking, costOfAttempt, readAsking } from "./plan-task.ts";
+import { type Asking, readAsking } from "./plan-task.ts";
 import { countItems, type KnownValues, knownValueOf, readCallInput, tokensOf } from "./plan-values.ts";
 import { visitsOf } from "./plan-visits.ts";
 import { costOf, describePrice, rowOf } from "./planned-step.ts";
@@ -144,7 +144,7 @@ export class StepPlanner {
       return assumptions.value_tokens;
     }
     const price = await this.#priceOf(asking);
-    const perAttempt = price.kind === "priced" ? await costOfAttempt(asking, price) : undefined;
+    const perAttempt = price.kind === "priced" ? await costOfTry(asking, price) : undefined;
     const limits = [step.maxCostMicro, asking.maxCostMicro].filter((limit) => limit !== undefined);
     const cap = limits.length === 0 ? undefined : Math.min(...limits);
     if (price.kind === "unknown") this.warnings.add(`${name}: ${price.reason}`);

@@ -1,29 +1,20 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, TaskStep } from "../../core/graph/graph.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { ModelPrice } from "../../ports/model-prices.ts";
+import { type TryCalls, USUAL_STEP_TURNS } from "../../ports/model-prices.ts";
 import { toMicro } from "../costs/micro-dollars.ts";
 import type { Assumptions } from "./plan-schemas.ts";
 import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 
 /** The most that one attempt of a task asks of a model. */
-export interface Asking {
+export interface Asking extends TryCalls {
   /** The definition's name for it. */
   readonly model: string | undefined;
   readonly forAgent: boolean;
-  /** Calls of the model: turns of an agent, or an answer and its repairs. */
-  readonly calls: number;
   /** Set where the definition limits turns, or its executor does. */
   readonly turns: number | undefined;
-  /** Tokens of the first call. Undefined if nothing bounds them. */
-  readonly inputTokens: number | undefined;
-  /** Tokens of each answer. */
-  readonly outputTokens: number;
-  /** Tokens that each call adds to the next beside its answer. */
-  readonly addedTokens: number;
-  /** The task's own limits, over all attempts of one instance. */
+  /** The task's own limit, over all attempts of one instance. */
   readonly maxCostMicro: number | undefined;
-  readonly maxTotalTokens: number | undefined;
 }
 
 interface Place {
@@ -35,7 +26,6 @@ interface Place {
 }
 
 /** The turns of agents that set no `max_turns` or `max_iterations`. */
-const STEP_TURNS = 25;
 const AGENT_TURNS = 10;
 const AGENT_TOKENS = 4_096;
 
@@ -58,7 +48,7 @@ export async function readAsking(step: TaskStep, place: Place): Promise<Asking |
 type Read = (name: string) => Json | undefined;
 
 async function readStep(step: TaskStep, read: Read, { known, assumptions, repairs }: Place): Promise<Asking> {
-  const turns = toNumber(read("max_turns")) ?? STEP_TURNS;
+  const turns = toNumber(read("max_turns")) ?? USUAL_STEP_TURNS;
   return {
     model: toText(read("model")),
     forAgent: true,
@@ -122,28 +112,6 @@ const MAX_TOKENS_NAMES = ["max_tokens", "maxTokens", "max_output_tokens", "maxOu
 
 function readMaxTokens(parameters: JsonObject): number | undefined {
   return MAX_TOKENS_NAMES.map((name) => toNumber(parameters[name])).find((tokens) => tokens !== undefined);
-}
-
-/** Conversations longer than this have no bound worth naming. */
-const MOST_CALLS = 10_000;
-
-/** Undefined: nothing bounds it. Every call sends again what was said before, at the full price: caches only make it cheaper. */
-export async function costOfAttempt(
-  asking: Asking,
-  price: Extract<ModelPrice, { kind: "priced" }>,
-): Promise<number | undefined> {
-  const { calls, inputTokens, outputTokens, addedTokens, maxTotalTokens } = asking;
-  if (inputTokens === undefined || calls > MOST_CALLS) return undefined;
-  let micro = 0;
-  let tokens = 0;
-  for (let call = 0; call < calls; call += 1) {
-    const input = inputTokens + call * (outputTokens + addedTokens);
-    micro += await price.costMicro({ input, output: outputTokens });
-    tokens += input + outputTokens;
-    // The limit is checked after each call.
-    if (maxTotalTokens !== undefined && tokens >= maxTotalTokens) break;
-  }
-  return micro;
 }
 
 function plus(a: number | undefined, b: number | undefined): number | undefined {

@@ -5,7 +5,8 @@ import type { ProviderKind } from "../../../src/executors/models/models-options.
 import type { Asks, Outcome, Task } from "../../../src/ports/executor.ts";
 import { inlineWorld, tool } from "../../agents/inline-world.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../../fakes/model-server/fake-model-server.ts";
-import { agentTask, withPurse } from "../../fakes/sandstorm/agent-task.ts";
+import { type Purse, withPurse } from "../../fakes/purse.ts";
+import { agentTask } from "../../fakes/sandstorm/agent-task.ts";
 
 /** One model of each API. Every request goes through the provider's own package, over HTTP, to a server that refuses what the real one refuses. */
 export const MODELS = {
@@ -29,7 +30,7 @@ export async function agentOf(
   const booked: JsonObject[] = [];
   const book = tool("book", (args) => `Booked as ${booked.push(args)}.`, { inputSchema: schema });
   const world = await inlineWorld(replies, { tools: [book], ...options });
-  const ask = (agent: JsonObject = {}, over: Partial<Task> = {}): Promise<Outcome | Asks> =>
+  const ask = (agent: JsonObject = {}, over: Partial<Task> & Purse = {}): Promise<Outcome | Asks> =>
     world.ask({ model: MODELS[api], ...agent }, over);
   return { ...world, booked, ask };
 }

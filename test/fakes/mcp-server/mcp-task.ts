@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import type { Progress, Task } from "../../../src/ports/executor.ts";
 import { MemoryFileStorage } from "../../support/memory/memory-file-storage.ts";
+import { grantAll } from "../purse.ts";
 
 /** A task for the executor of tools, with what it has emitted. */
 export function mcpTask(input: JsonObject, timeoutMs?: number): { readonly task: Task; readonly events: Json[] } {
@@ -19,7 +20,7 @@ export function mcpTask(input: JsonObject, timeoutMs?: number): { readonly task:
     emit: (progress: Progress) => {
       if (progress.type === "log") events.push(progress.event);
     },
-    reserve: async () => () => {},
+    reserve: grantAll,
     record: async () => undefined,
     recorded: async () => undefined,
   };

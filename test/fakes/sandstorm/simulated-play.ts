@@ -2,12 +2,10 @@ import { randomUUID } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
 import { readAgentInput } from "../../../src/executors/agent/agent-input.ts";
 import { toConversation } from "../../../src/executors/agent/simulated/simulated-executor.ts";
-import { simulateTurn } from "../../../src/executors/models/mock/simulate-turn.ts";
+import { prepareTurn } from "../../../src/executors/models/mock/simulate-turn.ts";
 import { JsonSchemas } from "../../../src/schemas/json-schemas.ts";
 import { type Move, type Play, type ReceivedRequest, toJsonReply, toStreamReply } from "./fake-sandstorm.ts";
 import { toEvents, toPing } from "./framing.ts";
-
-const NEVER = new AbortController().signal;
 
 /** Answers any prompt with made-up content in the shape of its schema, over the wire. */
 export function createSimulatedPlay(options: { readonly delayFactor: number }): Play {
@@ -22,8 +20,7 @@ export function createSimulatedPlay(options: { readonly delayFactor: number }): 
     const { prompt, model = "sonnet", outputSchema } = input;
     const step = { stepId: "query", path: "query", attempt: 1 };
     const question = { ...step, prompt, model, schema: outputSchema, validate: schema?.validate };
-    // The delay is played over the wire, not waited for here.
-    const turn = await simulateTurn(question, { ...options, wait: async () => {} }, NEVER);
+    const { turn } = await prepareTurn(question, options);
     if (!turn.ok) return toJsonReply(500, { detail: turn.failed.message });
     const { answer } = turn;
     const [init, assistant, result] = toEvents(toConversation(answer, { model, sessionId: randomUUID() }));

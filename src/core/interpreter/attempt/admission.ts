@@ -1,27 +1,24 @@
-import { writeMicro } from "../../amounts.ts";
 import type { Instance, Scope } from "../../history/run-state.ts";
 import { isBudgetAsked } from "../budget/budget-question.ts";
-import { countedMicro, explainUsed } from "../budget/paid-calls.ts";
-import { computeCap, computeReservation, isProbe } from "../budget/reservations.ts";
 import { findUsedUp } from "../budget/use-limits.ts";
 import { failScope } from "../flow/fail-scope.ts";
 import type { Turn } from "../turn.ts";
 import { failInstance } from "./conclude.ts";
 import { forgetOldDeaths } from "./crashes.ts";
 
-/** Dispatches a task, or holds it back until there is a place and money for it. In the order of asking. */
+/** Dispatches a task, or holds it back until there is a place for it. In the order of asking. Money is the host's matter. */
 export function admitTask(turn: Turn, instance: Instance): void {
   const { blocked } = turn.state;
   // Those before may have been given up meanwhile: `unblock` looks.
   if (blocked.size > 0) turn.hasRoom = true;
   else if (tryAdmit(turn, instance) === "decided") return;
   instance.phase = "blocked";
-  // What has begun is to end: money for its rest goes before money for other beginnings.
+  // What has begun is to end: it goes before other beginnings.
   if (instance.costMicro > 0) blocked.unshift(instance);
   else blocked.push(instance);
 }
 
-/** A place or money may have become free: waiting tasks are dispatched in their order. */
+/** A place may have become free: waiting tasks are dispatched in their order. */
 export function unblock(turn: Turn): void {
   const { blocked, active } = turn.state;
   for (let instance = blocked.peek(); instance !== undefined; instance = blocked.peek()) {
@@ -44,60 +41,25 @@ function tryAdmit(turn: Turn, instance: Instance): "decided" | "held" {
   }
   const isCleaning = isInFinally(instance.scope);
   if (!isCleaning && isBudgetAsked(state)) return "held";
-  if (isCleaning) dispatch(turn, instance, {});
-  else return tryToPay(turn, instance);
+  if (isCleaning || findUsedUp(state.budget) === undefined) dispatch(turn, instance, false);
+  // Reusing an outcome of an earlier run uses nothing.
+  else if (state.reusesOutcomes && instance.attempt === 0) dispatch(turn, instance, true);
+  // Running tasks may end.
+  else if (state.tasksInFlight > 0) return "held";
+  else stopForBudget(turn, instance);
   return "decided";
 }
 
-function tryToPay(turn: Turn, instance: Instance): "decided" | "held" {
-  const { state } = turn;
-  const isUsedUp = findUsedUp(state.budget) !== undefined;
-  const share = isUsedUp ? ({ kind: "exceeded" } as const) : computeReservation(state.budget, instance);
-  if (share === undefined) dispatch(turn, instance, {});
-  else if (share.kind === "reserved") dispatch(turn, instance, { reservedMicro: share.amount });
-  // Reusing an outcome of an earlier run costs nothing.
-  else if (state.reusesOutcomes && instance.attempt === 0) dispatch(turn, instance, { onlyReuse: true });
-  // Running tasks are paid for and may end.
-  else if (share.kind === "hold" || (isUsedUp && state.tasksInFlight > 0)) return "held";
-  else stopForOwnBudget(turn, instance);
-  return "decided";
-}
-
-interface Terms {
-  readonly reservedMicro?: number;
-  readonly onlyReuse?: boolean;
-}
-
-function dispatch(turn: Turn, instance: Instance, { reservedMicro, onlyReuse }: Terms): void {
+function dispatch(turn: Turn, instance: Instance, onlyReuse: boolean): void {
   const { state } = turn;
   instance.phase = "dispatched";
   instance.attempt += 1;
   instance.startedAt = state.now;
   forgetOldDeaths(instance, state.now);
-  instance.reservedMicro = reservedMicro ?? 0;
-  instance.isProbe = reservedMicro !== undefined && isProbe(state.budget, instance);
-  if (instance.isProbe) state.budget.probing.add(instance.step.key);
-  state.budget.reservedMicro += instance.reservedMicro;
   state.tasksInFlight += 1;
   state.budget.tries += 1;
-  const maxCostMicro = computeCap(instance, reservedMicro);
-  turn.commands.push({ type: "startTask", instance, attempt: instance.attempt, maxCostMicro, onlyReuse });
-}
-
-function stopForOwnBudget(turn: Turn, instance: Instance): void {
-  const { budget } = turn.state;
-  const { limitMicro = 0 } = budget;
-  const { path, tooLittleMicro, needsMicro } = instance;
-  const used = countedMicro(budget);
-  const had =
-    needsMicro !== undefined
-      ? `its next call may cost ${writeMicro(needsMicro)}`
-      : tooLittleMicro !== undefined
-        ? `it was promised ${writeMicro(tooLittleMicro)} of ${writeMicro(limitMicro)} and was not done`
-        : undefined;
-  if (had !== undefined && used < limitMicro)
-    budget.exhausted ??= `The budget is too little for "${path}": ${had}; ${explainUsed(budget)}.`;
-  stopForBudget(turn, instance);
+  const { attempt } = instance;
+  turn.commands.push({ type: "startTask", instance, attempt, ...(onlyReuse ? { onlyReuse } : {}) });
 }
 
 /** Closing the run ends the instance too: if it ended first, what depends on it could begin. */

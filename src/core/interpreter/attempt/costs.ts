@@ -2,7 +2,6 @@ import type { CostReported, StepSucceeded } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
 import type { JsonObject } from "../../json.ts";
 import { closeCalls, hasCalls, loseCalls, settleCall } from "../budget/paid-calls.ts";
-import { bookOutcome } from "../budget/reservations.ts";
 import { countTokens } from "../budget/use-limits.ts";
 import type { Turn } from "../turn.ts";
 
@@ -13,9 +12,9 @@ export interface Cost {
   readonly reused?: StepSucceeded["reused"];
 }
 
-/** Money spent before the outcome is known moves from reserved to spent. */
+/** Money spent before the outcome is known. */
 export function applyCostReported(turn: Turn, event: CostReported): void {
-  const taken = settleCall(turn, event);
+  settleCall(turn, event);
   const instance = turn.state.active.get(event.path);
   if (instance?.attempt !== event.attempt || instance.phase !== "dispatched") {
     bookLate(turn, event);
@@ -28,12 +27,9 @@ export function applyCostReported(turn: Turn, event: CostReported): void {
   budget.spentMicro += event.costMicro;
   instance.costMicro += event.costMicro;
   instance.attemptCostMicro += event.costMicro;
-  const used = Math.min(taken, instance.reservedMicro);
-  instance.reservedMicro -= used;
-  budget.reservedMicro -= used;
 }
 
-/** The attempt is over: its whole cost is booked, its reservation returned, its place free. */
+/** The attempt is over: its whole cost is booked, its place free. */
 export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
   const { budget } = turn.state;
   closeBooked(turn, instance, cost);
@@ -47,7 +43,8 @@ export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
   else budget.tries -= 1;
   // An attempt that went on from another one has cost what both have.
   const whole = instance.failures === 0 ? instance.costMicro : Math.max(total, instance.attemptCostMicro);
-  bookOutcome(budget, instance.step.key, whole);
+  const { count, micro } = budget.costs.get(instance.step.key) ?? { count: 0, micro: 0 };
+  budget.costs.set(instance.step.key, { count: count + 1, micro: micro + whole });
   release(turn, instance);
 }
 
@@ -60,10 +57,6 @@ function closeBooked(turn: Turn, { path, attempt }: { path: string; attempt: num
 export function release(turn: Turn, instance: Instance): void {
   const { state } = turn;
   loseCalls(turn, instance.path, instance.attempt);
-  if (instance.isProbe) state.budget.probing.delete(instance.step.key);
-  instance.isProbe = false;
-  state.budget.reservedMicro -= instance.reservedMicro;
-  instance.reservedMicro = 0;
   instance.attemptCostMicro = 0;
   state.tasksInFlight -= 1;
   if (state.blocked.size > 0) turn.hasRoom = true;

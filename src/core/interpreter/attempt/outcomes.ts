@@ -1,4 +1,4 @@
-import type { Outspent, StepFailed, StepInterrupted, StepSucceeded } from "../../history/events.ts";
+import type { StepFailed, StepInterrupted, StepSucceeded } from "../../history/events.ts";
 import type { Failure, Instance } from "../../history/run-state.ts";
 import type { Turn } from "../turn.ts";
 import { stopForBudget } from "./admission.ts";
@@ -27,29 +27,21 @@ export function applyStepFailed(turn: Turn, event: StepFailed): void {
     instance.generation += 1;
     instance.records = undefined;
   }
-  const { outspent } = event;
-  if (outspent !== undefined && instance.scope.phase === "open")
-    return goOnOutspent(turn, instance, { ...event, outspent });
+  if (event.outspent !== undefined && instance.scope.phase === "open") return stopOutspent(turn, instance, event);
   const isSafe = instance.step.step.atMostOnce !== true || event.effect === "none";
   const failure: Failure = { code: event.code, message: event.message, seq: turn.seq };
   failInstance(turn, instance, failure, { mayRetry: event.retryable && isSafe, projected: event });
 }
 
-/**
- * The attempt was promised too little of a budget. That is no failure of the step, so neither its retry policy nor its failure
- * handling applies. It waits for more with all others, and if there is no more, the budget stops the run.
- */
-function goOnOutspent(turn: Turn, instance: Instance, event: StepFailed & { readonly outspent: Outspent }): void {
-  const { goesOn, promisedMicro, needsMicro } = event.outspent;
-  const mayRepeat = goesOn || instance.step.step.atMostOnce !== true || event.effect === "none";
-  if (!mayRepeat) {
-    turn.state.budget.exhausted ??= `What was left for "${instance.path}" was too little, and it may not be repeated.`;
-    return stopForBudget(turn, instance);
+/** A budget has nothing more for the step: neither its retry policy nor its failure handling applies. */
+function stopOutspent(turn: Turn, instance: Instance, { outspent, message }: StepFailed): void {
+  if (outspent?.promisedMicro !== undefined) {
+    instance.phase = "blocked";
+    turn.work.push({ type: "redispatch", instance });
+    return;
   }
-  if (!goesOn) instance.tooLittleMicro = promisedMicro;
-  instance.needsMicro = needsMicro;
-  instance.phase = "blocked";
-  turn.work.push({ type: "redispatch", instance });
+  turn.state.budget.exhausted ??= message;
+  stopForBudget(turn, instance);
 }
 
 /** Neither a success nor a failure: nobody knows. The same generation is tried again, unless that is forbidden. */

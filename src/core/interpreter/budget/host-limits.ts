@@ -31,8 +31,11 @@ export function applyStepHeld(turn: Turn, event: StepHeld): void {
 }
 
 export function applyLimitRaised({ state: { budget, now, startedAt } }: Turn, { id, by }: LimitRaised): void {
-  if (budget.asks === undefined || budget.raisedBy.includes(id)) return;
+  if (budget.raisedBy.includes(id)) return;
   budget.raisedBy.push(id);
+  // A run that asks for nothing else asks about money in doubt.
+  if (budget.limitMicro !== undefined) budget.limitMicro += by.cost ?? 0;
+  if (budget.asks === undefined) return;
   const { cost, tokens, tries, duration } = budget.asks;
   budget.asks = {
     ...add("cost", cost, by),

@@ -8,7 +8,7 @@ export function computeUncertain({ openMicro, lostMicro, unbounded }: Budget): n
   return unbounded > 0 ? null : openMicro + lostMicro;
 }
 
-/** What counts towards a limit, beside reservations: a call that nobody knows the cost of counts as if it had cost the most. */
+/** What counts towards a limit, beside calls in flight: a call of unknown cost counts as if it had cost the most. */
 export function countedMicro({ spentMicro, lostMicro }: Budget): number {
   return spentMicro + lostMicro;
 }
@@ -16,40 +16,26 @@ export function countedMicro({ spentMicro, lostMicro }: Budget): number {
 /** For messages: `$0.30 is spent, and $0.05 more may be: ...` */
 export function explainUsed({ spentMicro, lostMicro }: Budget): string {
   const spent = `${writeMicro(spentMicro)} is spent`;
-  return lostMicro === 0 ? spent : `${spent}, and up to ${writeMicro(lostMicro)} more on calls whose cost nobody knows`;
+  return lostMicro === 0 ? spent : `${spent}, and up to ${writeMicro(lostMicro)} more on calls whose cost is not known`;
 }
 
-export function applyCostReserved(turn: Turn, { path, attempt, call, atMostMicro, expectedMicro }: CostReserved): void {
-  const { budget, active, blocked } = turn.state;
-  keep(turn.state, { key: keyOf(path, attempt), path, call, paid: { atMostMicro, is: "open" } });
-  const instance = active.get(path);
-  if (instance?.attempt !== attempt) return;
-  instance.callsSent += 1;
-  if (expectedMicro === undefined) return;
-  const { expectedMicro: known, probing } = budget;
-  known.set(instance.step.key, Math.max(expectedMicro, known.get(instance.step.key) ?? 0));
-  if (!instance.isProbe) return;
-  // It gives back what it will hardly need, and others of its kind need not wait any longer for its end.
-  instance.isProbe = false;
-  probing.delete(instance.step.key);
-  const spare = Math.max(0, instance.reservedMicro - Math.max(expectedMicro, atMostMicro ?? 0));
-  instance.reservedMicro -= spare;
-  budget.reservedMicro -= spare;
-  if (blocked.size > 0) turn.hasRoom = true;
+export function applyCostReserved({ state }: Turn, { path, attempt, call, atMostMicro }: CostReserved): void {
+  keep(state, { key: keyOf(path, attempt), path, call, paid: { atMostMicro, is: "open" } });
+  const instance = state.active.get(path);
+  if (instance?.attempt === attempt) instance.callsSent += 1;
 }
 
-/** A call's cost is known now, or never will be. Returns what it takes of the attempt's reservation. */
-export function settleCall({ state }: Turn, { path, attempt, call, uncertain, costMicro }: CostReported): number {
+/** A call's cost is known now, or never will be. */
+export function settleCall({ state }: Turn, { path, attempt, call, uncertain, costMicro }: CostReported): void {
   const key = keyOf(path, attempt);
   const paid = call === undefined ? undefined : state.paidCalls.get(key)?.get(call);
-  if (call === undefined || paid === undefined) return costMicro;
+  if (call === undefined || paid === undefined) return;
   forget(state, { key, path, call, paid });
-  if (uncertain !== true) return costMicro;
+  if (uncertain !== true) return;
   // A part of the bound may be known: the rest stays in doubt.
   const { atMostMicro } = paid;
   const rest = atMostMicro === undefined ? undefined : Math.max(0, atMostMicro - costMicro);
   keep(state, { key, path, call, paid: { atMostMicro: rest, is: "unknown" } });
-  return Math.max(atMostMicro ?? 0, costMicro);
 }
 
 /** The attempt has told its whole cost, if late. The calls of which it has said that nobody knows are not part of it. */

@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { isJsonObject } from "../../../core/json.ts";
-import type { Failed } from "../../../ports/executor.ts";
+import type { Failed, SettleCall } from "../../../ports/executor.ts";
 import type { Accepted, Caller } from "../../capacity/capacity-pool.ts";
 import { readRetryAfterMs } from "../../capacity/throttle.ts";
 import { streamTurn, type TurnCall, type TurnReply } from "../../models/ask-model.ts";
 import { passesByItself } from "../../models/model-failure.ts";
-import type { Reserved } from "../../models/reserve-call.ts";
+import type { Paid, Reserved } from "../../models/reserve-call.ts";
 import { sendInPool } from "../../models/send-in-pool.ts";
 import { settleFailed } from "../../output/failure.ts";
 
@@ -16,7 +16,7 @@ export interface RetryOptions {
   readonly totalMs: number;
   /** Called for a failed try before the next one. */
   onFailure(failed: Failed, delayMs: number): void;
-  /** Puts a try on record before it is sent, with the most that it can cost. */
+  /** Reserves the most that a try can cost. */
   reserve(call: TurnCall): Promise<Reserved>;
   /** Called for each try, answered or not. */
   onReply(call: TurnCall, reply: TurnReply, startedAt: number): void;
@@ -27,9 +27,12 @@ const MAX_DELAY_MS = 15_000;
 /** Tries of a turn that were or may have been paid. */
 const MOST_PAID_TRIES = 2;
 
+/** A call that was reserved, and is on record. */
+export type Sent = Paid & { readonly settle: SettleCall };
+
 export type AskedReply =
   /** What it cost is not settled. */
-  | (Extract<TurnReply, { ok: true }> & { readonly reserved: Extract<Reserved, { ok: true }> })
+  | (Extract<TurnReply, { ok: true }> & { readonly reserved: Sent })
   | Extract<TurnReply, { ok: false }>;
 
 /**
@@ -46,17 +49,20 @@ export async function askWithRetries(
   let paidTries = 0;
   for (let tries = 0; ; tries += 1) {
     const asked = call(tries);
+    // The money is there before a place is taken.
+    const reserved = await reserve(asked);
+    if (!reserved.ok) return reserved;
     const send = async (onBegin: Accepted): Promise<AskedReply> => {
-      const reserved = await reserve(asked);
-      if (!reserved.ok) return reserved;
+      const settle = await reserved.reservation.record();
       const startedAt = Date.now();
       const reply = await streamTurn({ ...asked, settings: reserved.settings, onBegin }, signal);
       onReply(asked, reply, startedAt);
-      if (reply.ok) return { ...reply, reserved };
-      settleFailed(reply.failed, reserved.settle);
+      if (reply.ok) return { ...reply, reserved: { ...reserved, settle } };
+      settleFailed(reply.failed, settle);
       return reply;
     };
     const reply = await sendInPool({ model: asked.model, caller, send }, signal);
+    if (!reply.ok) reserved.reservation.release();
     if (reply.ok || signal.aborted || !passesByItself(reply.failed)) return reply;
     if (reply.failed.costMicro !== 0) paidTries += 1;
     if (paidTries >= MOST_PAID_TRIES) return reply;

@@ -8,13 +8,13 @@ import type { Model } from "../../models/create-models.ts";
 import { fitTool } from "../../models/fit-tools.ts";
 import type { CallOptions, ModelTool } from "../../models/language-model.ts";
 import { type ModelTurn, readTurnRecord, toTurnRecord } from "../../models/model-turn.ts";
-import { type Paid, reserveCall, settleAnswer, type TurnBefore, toOutspent } from "../../models/reserve-call.ts";
+import { reserveCall, settleAnswer, type TurnBefore, toCutShort } from "../../models/reserve-call.ts";
 import { Spending } from "../../models/spending.ts";
 import { endName } from "../../models/turn-end.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { AgentRequest } from "./agent-request.ts";
-import { askWithRetries } from "./ask-with-retries.ts";
+import { askWithRetries, type Sent } from "./ask-with-retries.ts";
 import { callTools, type Question } from "./call-tools.ts";
 import { readFinal } from "./read-final.ts";
 import { toBlocks } from "./to-blocks.ts";
@@ -138,22 +138,18 @@ class Conversation {
     const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
     this.#logTurn(said, turn);
-    if (said.ended === "cut" && reserved.isLowered) return { ok: false, failed: this.#toCutShort(reserved) };
+    if (said.ended === "cut" && reserved.loweredBy !== undefined)
+      return { ok: false, failed: toCutShort(this.#agent.model.id, reserved) };
     return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
   }
 
-  #settle(turn: ModelTurn, reserved: Paid): void {
+  #settle(turn: ModelTurn, reserved: Sent): void {
     const answered = { ...turn, said: JSON.stringify(turn.parts) };
     const isTrusted = settleAnswer(answered, reserved, (what) =>
       this.#log({ type: "warning", message: `${this.#agent.model.id} ${what}` }),
     );
+    reserved.reservation.release();
     this.#before = isTrusted ? { bytes: reserved.bytes, usage: turn.usage } : undefined;
-  }
-
-  /** The limit of the answer was what the budget still held. */
-  #toCutShort({ needsMicro, isOwn }: Paid): Failed {
-    const message = `What is left of the budget was too little for an answer of the agent "${this.#agent.request.name}".`;
-    return toOutspent(message, { needsMicro, isOwn });
   }
 
   get #ownLeftMicro(): number | undefined {

@@ -77,7 +77,7 @@ async function prepare(
     ...(typeof folder === "string" ? { folder } : {}),
     ...(request.model === undefined ? {} : { grant: grantOf(task.settings) }),
   });
-  const hasBudget = task.maxCostMicro !== undefined || request.maxCostMicro !== undefined;
+  const hasBudget = task.isLimited === true || request.maxCostMicro !== undefined;
   if (hasBudget && !(await model.hasPrice())) return toUnpriced(model);
   signal.throwIfAborted();
 

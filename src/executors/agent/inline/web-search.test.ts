@@ -78,12 +78,12 @@ describe("an agent that lists `web_search` has the one of its provider", () => {
 
   test("a budget that holds no search in its whole length is not risked", async () => {
     const world = await inlineWorld([searching({ text: "Nine." })]);
-    const money = { maxCostMicro: 100_000, leftMicro: 100_000 };
+    const money = { maxCostMicro: 100_000 };
     const outcome = await world.ask({ model: "anthropic:claude-haiku-4-5", tools: ["web_search"] }, money);
     expect(outcome).toMatchObject({ status: "failed", code: "STEP_BUDGET_EXCEEDED" });
     expect(world.requests).toEqual([]);
     // 200,000 tokens that it has found and keeps, five searches, and the shortest answer.
-    const enough = { maxCostMicro: 310_000, leftMicro: 310_000 };
+    const enough = { maxCostMicro: 310_000 };
     expect(await world.ask({ model: "anthropic:claude-haiku-4-5", tools: ["web_search"] }, enough)).toMatchObject({
       status: "succeeded",
     });

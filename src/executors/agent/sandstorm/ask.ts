@@ -1,6 +1,6 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { Failed, Outcome, Reservation, SettleCall, Task } from "../../../ports/executor.ts";
 import type { Outbound, OutboundAnswer } from "../../../ports/outbound.ts";
 import type { Validate } from "../../../schemas/json-schemas.ts";
 import type { Accepted } from "../../capacity/capacity-pool.ts";
@@ -29,13 +29,18 @@ export interface Line {
   readonly afterResultMs: number;
   /** How many calls of the attempt the agent has answered with an overload. */
   readonly overloads: number;
+  /** What the agent may spend. Undefined: nothing limits it. */
+  readonly maxCostMicro: number | undefined;
+  readonly loweredBy: Reservation["loweredBy"];
+  /** Puts the call on record. */
+  record(): Promise<SettleCall>;
   /** Called when the agent has begun. */
   onWorking: Accepted;
 }
 
 /** One query, from opening the connection to closing it. */
 export async function ask(input: AgentInput, line: Line, validate: Validate | undefined): Promise<Outcome> {
-  const settle = await line.task.reserve({ atMostMicro: line.task.leftMicro, payee: line.server.shownUrl });
+  const settle = await line.record();
   const outcome = await query(input, line, validate);
   if (outcome.status === "failed") settleFailed(outcome, settle);
   else settle(outcome.costMicro);
@@ -51,7 +56,7 @@ async function query(input: AgentInput, line: Line, validate: Validate | undefin
     const conversation = createConversation();
     const ending = await listen(response, conversation, line);
     for (const problem of conversation.fileProblems) line.log.note(`A produced file was not kept: ${problem}.`);
-    return await toOutcome(conversation, ending, { validate, maxCostMicro: line.task.maxCostMicro });
+    return await toOutcome(conversation, ending, { validate, ...line });
   } finally {
     response.body.destroy();
   }
@@ -59,9 +64,9 @@ async function query(input: AgentInput, line: Line, validate: Validate | undefin
 
 async function openQuery(
   input: AgentInput,
-  { task, server, outbound, timeouts, overloads }: Line,
+  { task, server, outbound, timeouts, overloads, maxCostMicro }: Line,
 ): Promise<OutboundAnswer | Error> {
-  const body = JSON.stringify(toQueryBody(input, server.keys, overloads === 0 ? task.maxCostMicro : task.leftMicro));
+  const body = JSON.stringify(toQueryBody(input, server.keys, maxCostMicro));
   const headers = toQueryHeaders({ task, keys: server.keys, body, overloads });
   try {
     const { queryUrl, reach } = server;

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { type Purse, withPurse } from "../../../../test/fakes/purse.ts";
 import { agentTask, type RecordedTask } from "../../../../test/fakes/sandstorm/agent-task.ts";
 import { assistant, result, toolResult } from "../../../../test/fakes/sandstorm/documents.ts";
 import {
@@ -32,7 +33,7 @@ interface Asked {
 
 interface Asking {
   readonly input?: JsonObject;
-  readonly task?: Partial<Task>;
+  readonly task?: Partial<Task> & Purse;
   readonly options?: Partial<SandstormOptions>;
   readonly fake?: Partial<FakeOptions>;
   readonly signal?: AbortSignal;
@@ -45,7 +46,7 @@ async function ask(play: Play, asking: Asking = {}): Promise<Asked> {
   const executor = createSandstormExecutor({ outbound, baseUrl: server.url, ...asking.options });
   const task = agentTask(asking.input, asking.task);
   const startedAt = performance.now();
-  const outcome = await executor.run(task, asking.signal ?? new AbortController().signal);
+  const outcome = await executor.run(withPurse(task), asking.signal ?? new AbortController().signal);
   return { outcome, task, server, elapsedMs: performance.now() - startedAt };
 }
 

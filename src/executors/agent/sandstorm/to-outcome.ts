@@ -1,5 +1,6 @@
+import { writeMicro } from "../../../core/amounts.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Failed, Outcome } from "../../../ports/executor.ts";
+import type { Failed, Outcome, Reservation } from "../../../ports/executor.ts";
 import type { Validate } from "../../../schemas/json-schemas.ts";
 import { toFailed, toInterrupted } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
@@ -14,17 +15,23 @@ export type Ending =
   | { readonly by: "break"; readonly reason: string }
   | { readonly by: "size" };
 
+/** What the agent could spend. */
+interface Allowed {
+  readonly maxCostMicro: number | undefined;
+  readonly loweredBy: Reservation["loweredBy"];
+}
+
 const MAX_WORDS_CHARS = 2_000;
 
 /** A result that has arrived counts, however the stream ended after it: it is known and paid. */
 export async function toOutcome(
   conversation: Conversation,
   ending: Ending,
-  { validate, maxCostMicro }: { readonly validate: Validate | undefined; readonly maxCostMicro: number | undefined },
+  { validate, ...allowed }: { readonly validate: Validate | undefined } & Allowed,
 ): Promise<Outcome> {
   const { result, error } = conversation;
   if (result !== undefined && isSuccess(result)) return toAnswered(conversation, result, validate);
-  if (result !== undefined) return toGivenUp(result, maxCostMicro);
+  if (result !== undefined) return toGivenUp(result, allowed);
   if (error !== undefined) {
     const message = `The agent failed: ${error.slice(0, MAX_WORDS_CHARS)}`;
     // Servers answer 200 before they look for a sandbox.
@@ -51,9 +58,10 @@ async function toAnswered(
   return toFailed(code, { message, details, retryable, effect: "done", isAnswered: true, ...spent });
 }
 
-function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined): Failed {
+function toGivenUp(result: SandstormDocument, { maxCostMicro, loweredBy }: Allowed): Failed {
+  const isSpent = isOutspent(result, maxCostMicro);
   return toFailed("AGENT_ERROR_RESULT", {
-    message: `The agent gave up (${result["subtype"]}): ${describeFailure(result).slice(0, MAX_WORDS_CHARS)}`,
+    message: `The agent gave up (${result["subtype"]}): ${describeFailure(result).slice(0, MAX_WORDS_CHARS)}${isSpent ? ` It may cost ${writeMicro(maxCostMicro ?? 0)} a try: raise the \`max_cost_usd\` of its step for more.` : ""}`,
     retryable: isWorthRetrying(result),
     effect: "done",
     isAnswered: true,
@@ -65,7 +73,7 @@ function toGivenUp(result: SandstormDocument, maxCostMicro: number | undefined):
       is_error: result["is_error"] ?? null,
       errors: listErrors(result).slice(0, 20),
     },
-    ...(isOutspent(result, maxCostMicro) ? { outspent: { goesOn: false } } : {}),
+    ...(isSpent && loweredBy === "budget" ? { outspent: { goesOn: false } } : {}),
   });
 }
 

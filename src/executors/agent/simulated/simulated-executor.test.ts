@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type Purse, withPurse } from "../../../../test/fakes/purse.ts";
 import { agentTask } from "../../../../test/fakes/sandstorm/agent-task.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { readAgentScript } from "../../../dialects/agent-script/agent-script.ts";
@@ -16,7 +17,7 @@ const NEVER = new AbortController().signal;
 async function run(
   over: {
     input?: JsonObject;
-    task?: Partial<Task>;
+    task?: Partial<Task> & Purse;
     options?: SimulatedOptions;
     script?: string;
     signal?: AbortSignal;
@@ -24,7 +25,7 @@ async function run(
 ): Promise<Outcome> {
   const script = await readAgentScript(over.script ?? "{}", "script.yaml");
   const executor = createSimulatedExecutor({ delayFactor: 0, script, ...over.options });
-  return executor.run(agentTask(over.input, over.task), over.signal ?? NEVER);
+  return executor.run(withPurse(agentTask(over.input, over.task)), over.signal ?? NEVER);
 }
 
 describe("made-up answers", () => {
@@ -102,13 +103,8 @@ describe("stopping", () => {
     expect(await run({ signal: AbortSignal.abort() })).toMatchObject({ code: "INTERRUPTED" });
   });
 
-  test("an answer dearer than the attempt may be is stopped at the limit", async () => {
-    expect(await run({ task: { maxCostMicro: 10 } })).toMatchObject({
-      code: "AGENT_ERROR_RESULT",
-      retryable: false,
-      costMicro: 10,
-      outspent: { goesOn: false },
-    });
+  test("an answer that costs more than is left is not asked for", async () => {
+    expect(await run({ task: { maxCostMicro: 10 } })).toMatchObject({ code: "BUDGET_EXCEEDED", costMicro: 0 });
   });
 });
 

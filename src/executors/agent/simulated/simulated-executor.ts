@@ -1,7 +1,15 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
 import { JsonSchemas, type Validate } from "../../../schemas/json-schemas.ts";
-import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "../../models/mock/simulate-turn.ts";
+import {
+  costOfTurn,
+  giveTurn,
+  type PreparedTurn,
+  prepareTurn,
+  type SimulatedAnswer,
+  type SimulatedTurn,
+  type SimulationOptions,
+} from "../../models/mock/simulate-turn.ts";
 import type { ModelTurn } from "../../models/model-turn.ts";
 import { toFailed, toInterrupted, toRefused, toSchemaInvalid } from "../../output/failure.ts";
 import { readAnswer } from "../../output/read-answer.ts";
@@ -28,10 +36,11 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
       if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
       const validate = compiled?.validate;
       const { stepId, path, attempt } = task;
+      const inferred = request.answersAs === "step" ? task.inferredSchema : undefined;
+      const question = { stepId, path, attempt, prompt, model, schema: schema ?? inferred, validate };
+      const prepared = await prepareTurn(question, options);
       try {
-        const inferred = request.answersAs === "step" ? task.inferredSchema : undefined;
-        const question = { stepId, path, attempt, prompt, model, schema: schema ?? inferred, validate };
-        const turn = await simulateTurn(question, options, signal);
+        const turn = await payFor(prepared, task, () => giveTurn(prepared, options, signal));
         if (!turn.ok) return turn.failed;
         return turn.answer.calls.length > 0 ? toToolless() : await conclude(turn.answer, { task, request, validate });
       } catch (error) {
@@ -42,14 +51,34 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
   };
 }
 
+/** It costs what it will, by the same rules as one that is paid for. */
+async function payFor(
+  { turn }: PreparedTurn,
+  task: Task,
+  give: () => Promise<SimulatedTurn>,
+): Promise<SimulatedTurn> {
+  const costMicro = costOfTurn(turn);
+  if (task.isLimited !== true || costMicro === 0) return give();
+  const reservation = await task.reserve({ atMostMicro: costMicro ?? undefined, payee: "a simulated agent" });
+  if ("status" in reservation) return { ok: false, failed: reservation };
+  const settle = await reservation.record();
+  let spentMicro: number | null = 0;
+  try {
+    const given = await give();
+    spentMicro = costMicro;
+    return given;
+  } finally {
+    settle(spentMicro);
+    reservation.release();
+  }
+}
+
 /** Treats the answer like that of a real agent: it is logged, limited, and must fit the schema. */
 async function conclude(
   answer: SimulatedAnswer,
   { task, request, validate }: { task: Task; request: AgentRequest; validate: Validate | undefined },
 ): Promise<Outcome> {
   const { costMicro, turns, usage: tokens } = answer.spent;
-  if (costMicro !== null && task.maxCostMicro !== undefined && costMicro > task.maxCostMicro)
-    return toStoppedByBudget(task.maxCostMicro);
   const sessionId = `simulated-${task.path}-${task.attempt}`;
   for (const event of toConversation(answer, { model: request.model ?? "simulated", sessionId }))
     task.emit({ type: "log", event });
@@ -108,13 +137,6 @@ function toOutput(
   };
   const transcript = { system, history: [], opening: [message], turns: [{ said, results: [] }] };
   return toAgentOutput(said, transcript, { usage, structured: schema === undefined ? undefined : output });
-}
-
-function toStoppedByBudget(costMicro: number): Failed {
-  const message =
-    "The agent gave up (error_max_budget_usd): the simulated answer costs more than the attempt may spend.";
-  const outspent = { goesOn: false };
-  return toFailed("AGENT_ERROR_RESULT", { message, retryable: false, effect: "done", costMicro, outspent });
 }
 
 function toToolless(): Failed {

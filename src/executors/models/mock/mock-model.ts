@@ -9,7 +9,7 @@ import {
   type StreamPart,
 } from "../language-model.ts";
 import { KnownFailure } from "../model-failure.ts";
-import { type SimulatedAnswer, type SimulationOptions, simulateTurn } from "./simulate-turn.ts";
+import { costOfTurn, giveTurn, prepareTurn, type SimulatedAnswer, type SimulationOptions } from "./simulate-turn.ts";
 
 const NEVER = new AbortController().signal;
 const ANYTHING: JsonObject = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
@@ -38,8 +38,7 @@ export async function costAhead(
   content: string,
 ): Promise<number | null> {
   const question = { ...asked, schema: schemaOf(asked), prompt: content };
-  const turn = await simulateTurn(question, { script, wait: async () => {} }, NEVER);
-  return turn.ok ? turn.answer.spent.costMicro : turn.failed.costMicro;
+  return costOfTurn((await prepareTurn(question, { script })).turn);
 }
 
 async function answerCall(
@@ -51,7 +50,7 @@ async function answerCall(
   const compiled = schema === undefined ? undefined : await new JsonSchemas().compile(schema);
   const validate = compiled?.ok === true ? compiled.validate : undefined;
   const question = { ...asked, schema, validate, prompt: textOf(prompt) };
-  const turn = await simulateTurn(question, options, abortSignal);
+  const turn = await giveTurn(await prepareTurn(question, options), options, abortSignal);
   if (!turn.ok) throw new KnownFailure(turn.failed);
   return toResult(turn.answer, asked);
 }

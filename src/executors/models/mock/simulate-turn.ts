@@ -51,25 +51,40 @@ const FOREVER_MS = 2 ** 31 - 1;
 const MIN_DELAY_MS = 300;
 const DELAY_SPREAD_MS = 1_200;
 
-/**
- * Answers as scripted, else with a plain answer in the shape of the schema: equal questions get equal answers. Rejects
- * when the signal aborts.
- */
-export async function simulateTurn(
+export interface PreparedTurn {
+  readonly delayMs: number;
+  readonly turn: SimulatedTurn;
+}
+
+/** What it will answer, as scripted, else a plain answer in the shape of the schema: equal questions get equal answers. */
+export async function prepareTurn(
   question: SimulatedQuestion,
-  { script, delayFactor = 1, wait = waitForReal }: SimulationOptions,
-  signal: AbortSignal,
-): Promise<SimulatedTurn> {
+  { script, delayFactor = 1 }: SimulationOptions,
+): Promise<PreparedTurn> {
   const turn: ScriptedTurn = (script === undefined ? undefined : findTurn(script, question)) ?? {};
   const usualMs = (MIN_DELAY_MS + ((question.prompt.length * 97) % DELAY_SPREAD_MS)) * delayFactor;
   const delayMs = turn.hang === true ? FOREVER_MS : Math.min(turn.delay_ms ?? script?.delay_ms ?? usualMs, FOREVER_MS);
+  if (turn.fail !== undefined) return { delayMs, turn: { ok: false, failed: toScriptedFailure(turn.fail, turn) } };
+  const said = await toSaid(turn, question);
+  if ("violations" in said) return { delayMs, turn: { ok: false, failed: toUnsolvable(said.violations) } };
+  const spent = toSpending(turn, said.text, question);
+  return { delayMs, turn: { ok: true, answer: { ...said, calls: turn.call ?? [], delayMs, spent } } };
+}
+
+/** Answers after its delay. Rejects when the signal aborts. */
+export async function giveTurn(
+  { delayMs, turn }: PreparedTurn,
+  { wait = waitForReal }: SimulationOptions,
+  signal: AbortSignal,
+): Promise<SimulatedTurn> {
   signal.throwIfAborted();
   if (delayMs > 0) await wait(delayMs, signal);
-  if (turn.fail !== undefined) return { ok: false, failed: toScriptedFailure(turn.fail, turn) };
-  const said = await toSaid(turn, question);
-  if ("violations" in said) return { ok: false, failed: toUnsolvable(said.violations) };
-  const spent = toSpending(turn, said.text, question);
-  return { ok: true, answer: { ...said, calls: turn.call ?? [], delayMs, spent } };
+  return turn;
+}
+
+/** `null`: unknown. */
+export function costOfTurn(turn: SimulatedTurn): number | null {
+  return turn.ok ? turn.answer.spent.costMicro : turn.failed.costMicro;
 }
 
 async function waitForReal(delayMs: number, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
-import { succeed, World } from "../../../../test/faults/world.ts";
+import { spends, World } from "../../../../test/faults/world.ts";
 
 const ONE_BY_ONE = toGraph([
   { ...agentTask("a"), each: { list: { op: "literal", value: [1, 2, 3] }, maxConcurrent: 1 } },
 ]);
 
 test("a yes to more money holds wherever it is given: another process knows what was asked and what a try needs", async () => {
-  const world = new World({ plays: { a: () => succeed("x", 100) } });
+  const world = new World({ plays: { a: spends(100) } });
   const { id, status } = await world.run(ONE_BY_ONE, {}, { maxCostMicro: 250, onExceeded: "ask" });
   expect(status).toBe("awaiting_approval");
   expect(world.calls).toHaveLength(2);

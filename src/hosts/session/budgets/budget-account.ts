@@ -1,5 +1,4 @@
 import { AMOUNTS, eachAmount } from "../../../core/amounts.ts";
-import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
 import { countedMicro } from "../../../core/interpreter/budget/paid-calls.ts";
@@ -21,14 +20,11 @@ export interface BudgetAccount {
   readonly used: Amounts;
   /** Used, or kept for other processes. */
   readonly taken: Amounts;
-  /** Reserved for running attempts. */
-  readonly reserved: ChurnMap<object, Amounts>;
 }
 
 /** A budget that runs share, on one day. */
 export class SharedAccount implements BudgetAccount {
   readonly day: string;
-  readonly reserved = new ChurnMap<object, Amounts>();
   budget: Budget;
   /** It limits nothing any more. */
   isRemoved = false;
@@ -78,9 +74,9 @@ export class SharedAccount implements BudgetAccount {
     return eachAmount((of) => (limits[of] ?? 0) - (this.#lease?.left[of] ?? 0) + this.#unnoted[of]);
   }
 
-  /** What must stay with this process. */
-  get inUse(): Required<Amounts> {
-    return eachAmount((of) => this.#unnoted[of] + sumReserved(this, of));
+  /** What must stay with this process. `needed`: what its attempts under way will likely need. */
+  inUse(needed: Amounts): Required<Amounts> {
+    return eachAmount((of) => this.#unnoted[of] + (needed[of] ?? 0));
   }
 
   get isInLine(): boolean {
@@ -117,25 +113,30 @@ export class SharedAccount implements BudgetAccount {
   }
 }
 
-/** Limits of one run that a person may raise. What is used stands in its state; tries count when they begin. */
+/** Limits of one run. What is used stands in its state; tries count when they begin. */
 export class OwnAccount implements BudgetAccount {
   readonly id = "run";
   readonly name = "What the run may use";
-  readonly onExceeded = "ask";
-  readonly day = "";
-  readonly set: Amounts;
-  readonly reserved = new ChurnMap<object, Amounts>();
   readonly #state: RunState;
   #tries: number;
 
   constructor(state: RunState, tries: number) {
     this.#state = state;
-    this.set = state.budget.set;
     this.#tries = tries;
   }
 
+  get onExceeded(): "stop" | "ask" {
+    return this.#state.budget.asks === undefined ? "stop" : "ask";
+  }
+
+  get set(): Amounts {
+    return this.#state.budget.set;
+  }
+
+  /** Of a run that asks nobody all but money are the core's matter. */
   get limits(): Amounts {
-    return this.#state.budget.asks ?? {};
+    const { asks, limitMicro } = this.#state.budget;
+    return asks ?? (limitMicro === undefined ? {} : { cost: limitMicro });
   }
 
   get used(): Amounts {
@@ -146,6 +147,8 @@ export class OwnAccount implements BudgetAccount {
   get taken(): Amounts {
     return this.used;
   }
+
+  readonly day = "";
 
   addTries(count: number): void {
     this.#tries += count;
@@ -160,23 +163,6 @@ function addAmounts(limits: Amounts, by: Amounts): Amounts {
       return limit === undefined ? [] : [[of, limit + (by[of] ?? 0)]];
     }),
   );
-}
-
-/** Limits that are asked about, as they are when the question is put: `cost=190000,tokens=5`. */
-export function writeLimits(limits: Amounts, of: readonly (keyof Amounts)[]): string {
-  return of.map((each) => `${each}=${limits[each] ?? 0}`).join(",");
-}
-
-/** The limits that nobody has raised since. */
-export function findUnraised(limits: Amounts, written: string): readonly (keyof Amounts)[] {
-  const then = new Map(written.split(",").map((each) => each.split("=") as [string, string]));
-  return AMOUNTS.filter((of) => then.has(of) && (limits[of] ?? 0) <= Number(then.get(of)));
-}
-
-export function sumReserved({ reserved }: BudgetAccount, of: keyof Amounts): number {
-  let sum = 0;
-  for (const amounts of reserved.values()) sum += amounts[of] ?? 0;
-  return sum;
 }
 
 /** The name as people read it. */

@@ -1,8 +1,6 @@
 import { AMOUNTS, eachAmount, isNear } from "../../../core/amounts.ts";
 import { ChurnMap } from "../../../core/churn-map.ts";
-import type { Amounts, CostReserved, Event } from "../../../core/history/events.ts";
-import { isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
-import { isUnknown } from "../../../core/interpreter/budget/decide-reservation.ts";
+import type { Amounts, Event } from "../../../core/history/events.ts";
 import { toIsoDay } from "../../../core/iso-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import {
@@ -17,24 +15,16 @@ import {
 } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
-import { decideReservations, type OfAttempt, PeakUse, stepOf } from "./decide-reservations.ts";
 import { givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
+import { type OfAttempt, UsualUse } from "./usual-use.ts";
 
-/** An attempt that is to begin. */
-export interface Applicant {
+/** An attempt. */
+interface Applicant {
   readonly run: LiveRun;
   readonly path: string;
   readonly attempt: number;
-  /** It gives back what it will hardly need. */
-  limitLeft(leftMicro: number): void;
 }
-
-export type Admission =
-  /** `maxCostMicro`: what it may spend. Absent: money is not limited. */
-  | { readonly kind: "go"; readonly maxCostMicro?: number }
-  | { readonly kind: "hold"; readonly accounts: readonly BudgetAccount[] }
-  | { readonly kind: "exceeded"; readonly account: BudgetAccount; readonly of: readonly (keyof Amounts)[] };
 
 interface LedgerParts {
   readonly clock: Clock;
@@ -73,9 +63,9 @@ const ASK_AGAIN_MS = 100;
 const ALONE = "owner";
 
 /**
- * The accounts of budgets that runs share, in a process that drives some of them or all: what runs have used, and what is
- * reserved for running attempts. Reservations end with the process. What was used comes from the journal. A process may use what
- * it has leased, which is everything where it is the only one; so that most attempts ask nobody.
+ * The accounts of budgets, of runs and of those that runs share, in a process that drives some runs or all: what they have used. It
+ * comes from the journal. Of a shared budget a process may use what it has leased, which is everything if it is the only one, so
+ * that most attempts ask no other process.
  */
 export class BudgetLedger {
   readonly #clock: Clock;
@@ -83,14 +73,14 @@ export class BudgetLedger {
   readonly #failed: (error: unknown) => void;
   readonly #payers = new ChurnMap<LiveRun, PayingRun>();
   readonly #accounts = new Map<string, SharedAccount>();
-  readonly #seen = new PeakUse();
-  /** By step, the attempt that is to show what one costs. */
-  readonly #probes = new Map<string, Applicant>();
+  readonly #usual = new UsualUse();
   /** Writes of the records, one after the other: what a run notes last is what stays. */
   #writing: Promise<void> = Promise.resolve();
   records: Budgets | undefined;
   /** Called when attempts that wait may begin. */
   hasRoom: () => void = () => {};
+  /** What attempts under way will likely need. */
+  inUse: (account: BudgetAccount) => Amounts = () => ({});
   readonly #workers: LedgerParts["workers"];
   #hasFailed = false;
   #isTicking = false;
@@ -146,9 +136,10 @@ export class BudgetLedger {
   }
 
   enroll(run: LiveRun, { budgets, shares, tracker, isNew, isHolder }: Enrolled): void {
-    const { asks } = run.state.budget;
-    if (budgets.length === 0 && asks === undefined) return;
-    const own = asks === undefined ? undefined : new OwnAccount(run.state, isNew ? 0 : run.state.budget.tries);
+    const { asks, limitMicro, tries } = run.state.budget;
+    const hasOwn = asks !== undefined || limitMicro !== undefined;
+    if (budgets.length === 0 && !hasOwn) return;
+    const own = hasOwn ? new OwnAccount(run.state, isNew ? 0 : tries) : undefined;
     const begun = new Set<string>();
     const isTakenUp = isHolder === true || !this.isShared || budgets.length === 0;
     const payer = { run, budgets, tracker, own, begun, noted: new Map(), notedAt: 0, notedSeq: 0, isTakenUp };
@@ -184,6 +175,12 @@ export class BudgetLedger {
     return this.#payers.has(run);
   }
 
+  limitsMoney(run: LiveRun): boolean {
+    const payer = this.#payers.get(run);
+    if (payer === undefined) return false;
+    return payer.own?.limits.cost !== undefined || payer.budgets.some(({ limits }) => limits.cost !== undefined);
+  }
+
   /** Books the use of an event. */
   applied(run: LiveRun, event: Event): void {
     const payer = this.#payers.get(run);
@@ -198,31 +195,12 @@ export class BudgetLedger {
   #settle(payer: PayingRun, event: OfAttempt): void {
     const { run } = payer;
     const begun = `${event.path}@${event.attempt}`;
-    if (!payer.begun.has(begun) || event.type === "stepStarted") return;
-    if (event.type === "costReported") return;
-    if (event.type === "costReserved") return this.#expect(run, event);
-    this.#seen.note(run, event);
-    if (!isOver(event)) return;
+    if (!payer.begun.has(begun) || !isOver(event)) return;
+    this.#usual.note(run, event);
     payer.begun.delete(begun);
     if (!givesTryBack(event)) return;
     payer.own?.addTries(-1);
     this.#add(payer, this.#today(), { ...NOTHING, tries: -1 });
-  }
-
-  /** Others of its step need not wait any longer for its end. */
-  #expect(run: LiveRun, event: CostReserved): void {
-    this.#seen.expect(run, event);
-    const { expectedMicro, atMostMicro = 0, path, attempt } = event;
-    const probe = this.#probes.get(stepOf(run, path));
-    if (expectedMicro === undefined || probe?.run !== run || probe.path !== path || probe.attempt !== attempt) return;
-    this.#probes.delete(stepOf(run, path));
-    const needed = Math.max(expectedMicro, atMostMicro);
-    probe.limitLeft(needed);
-    for (const account of [this.#payers.get(run)?.own, ...this.#accounts.values()]) {
-      const share = account?.reserved.get(probe);
-      if (share?.cost !== undefined) account?.reserved.set(probe, { ...share, cost: Math.min(share.cost, needed) });
-    }
-    this.hasRoom();
   }
 
   #add({ run, budgets }: PayingRun, day: string, use: BudgetUse): void {
@@ -239,64 +217,39 @@ export class BudgetLedger {
     }
   }
 
-  /** Reserves what an attempt may use of each of its accounts, or says why it may not begin. */
-  admit(applicant: Applicant, heldAccounts: ReadonlySet<BudgetAccount>): Admission {
-    const payer = this.#payers.get(applicant.run);
-    if (payer === undefined) return { kind: "go" };
+  /** What a run pays from. Undefined: it must wait for the records. */
+  accountsOf(run: LiveRun): readonly BudgetAccount[] | undefined {
+    const payer = this.#payers.get(run);
+    if (payer === undefined) return [];
     const accounts = this.#accountsOf(payer);
-    const isHeld = accounts.some((account) => heldAccounts.has(account));
-    const { run, path } = applicant;
-    const { tooLittleMicro, needsMicro } = run.state.active.get(path) ?? {};
-    const seen = this.#seen.of(run, path);
-    const expectedMicro = this.#seen.expectedOf(run, path);
-    const kind = stepOf(run, path);
-    const isProbe = isUnknown({ seen: seen?.cost, expected: expectedMicro, tooLittle: tooLittleMicro });
-    const isProbed = this.#probes.has(kind);
-    const isSoleKind = isProbe && !isProbed && this.#isSole(kind);
-    const wish = { seen, expectedMicro, isProbed, isSoleKind, tooLittleMicro, needsMicro };
-    const shares = new Map<BudgetAccount, Amounts>();
-    let mustWait =
-      isHeld || !payer.isTakenUp || accounts.some((account) => account instanceof SharedAccount && !account.isReady);
-    if (mustWait) return { kind: "hold", accounts };
-    for (const account of accounts) {
-      const found = decideReservations(account, wish, this.#tasksAt(account, payer));
-      const mayGetMore = account instanceof SharedAccount && account.mayGetMore(AMOUNTS);
-      const isExceeded = found.exceeded.length > 0;
-      if (isExceeded && !(mayGetMore && account.mayGetMore(found.exceeded)))
-        return { kind: "exceeded", account, of: found.exceeded };
-      if (mayGetMore && (isExceeded || found.mustWait)) this.#askForMore(account);
-      mustWait ||= isExceeded || found.mustWait;
-      shares.set(account, found.share);
-    }
-    if (mustWait) return { kind: "hold", accounts };
-    if (isProbe) this.#probes.set(kind, applicant);
-    return this.#go(applicant, shares);
+    const isReady = accounts.every((account) => !(account instanceof SharedAccount) || account.isReady);
+    return payer.isTakenUp && isReady ? accounts : undefined;
   }
 
-  /** Whether all attempts in flight are of one step. Asked once a step. */
-  #isSole(kind: string): boolean {
-    for (const { run } of this.#payers.values())
-      for (const { phase, path } of run.state.active.values())
-        if (phase === "dispatched" && stepOf(run, path) !== kind) return false;
-    return true;
+  pays(run: LiveRun, account: BudgetAccount): boolean {
+    const payer = this.#payers.get(run);
+    return account instanceof SharedAccount
+      ? payer?.budgets.some(({ id }) => id === account.id) === true
+      : payer?.own === account;
   }
 
-  /** For a shared budget only whether there is more than one: counting all runs for each task would be slow. */
-  #tasksAt(account: BudgetAccount, payer: PayingRun): number {
-    if (account === payer.own) return payer.run.state.tasksInFlight;
-    let tasks = 0;
-    for (const { run, budgets } of this.#payers.values()) {
-      if (budgets.some(({ id }) => id === account.id)) tasks += run.state.tasksInFlight;
-      if (tasks > 1) break;
-    }
-    return tasks;
+  /** What attempts of a task's kind use on the average. Undefined: none has ended. */
+  usualOf({ run, path }: Applicant): Amounts | undefined {
+    return this.#usual.of(run, path);
   }
 
-  #go(applicant: Applicant, shares: ReadonlyMap<BudgetAccount, Amounts>): Admission {
-    for (const [account, share] of shares) account.reserved.set(applicant, share);
-    const costs = [...shares.values()].flatMap(({ cost }) => cost ?? []);
-    this.begun(applicant);
-    return costs.length === 0 ? { kind: "go" } : { kind: "go", maxCostMicro: Math.min(...costs) };
+  /** What calls of runs under way may have cost that were cut off. It counts as used. */
+  doubtIn(account: BudgetAccount): number {
+    let micro = 0;
+    for (const { run } of this.#payers.values()) if (this.pays(run, account)) micro += run.state.budget.lostMicro;
+    return micro;
+  }
+
+  /** True: other processes may give back some of it, and are asked. */
+  getsMore(account: SharedAccount): boolean {
+    const mayGetMore = account.mayGetMore(AMOUNTS);
+    if (mayGetMore) this.#askForMore(account);
+    return mayGetMore;
   }
 
   /** Counts a try that begins, even if nothing is left. */
@@ -306,19 +259,6 @@ export class BudgetLedger {
     payer.begun.add(`${path}@${attempt}`);
     payer.own?.addTries(1);
     this.#add(payer, this.#today(), { ...NOTHING, tries: 1 });
-  }
-
-  /** Ends the reservations. */
-  release(applicant: Applicant): void {
-    const step = stepOf(applicant.run, applicant.path);
-    if (this.#probes.get(step) === applicant) this.#probes.delete(step);
-    const payer = this.#payers.get(applicant.run);
-    payer?.own?.reserved.delete(applicant);
-    for (const account of this.#accounts.values()) account.reserved.delete(applicant);
-  }
-
-  isAsked(run: LiveRun): boolean {
-    return isBudgetAsked(run.state);
   }
 
   /**
@@ -406,9 +346,10 @@ export class BudgetLedger {
     account.isAsking = true;
     this.#write(async () => {
       account.isAsking = false;
-      const { id: budget, day, inUse, wants, wasWanted } = account;
+      const { id: budget, day, wants, wasWanted } = account;
       account.wants = false;
       try {
+        const inUse = account.inUse(this.inUse(account));
         const wish = { budget, day, holder: this.holder, inUse, wants, keepsHalf: !wasWanted };
         const lease = await this.records?.lease(wish);
         if (lease === undefined) account.isRemoved = true;
@@ -520,7 +461,7 @@ export class BudgetLedger {
     const known = this.#accounts.get(key);
     if (known !== undefined) return known;
     for (const [name, old] of this.#accounts)
-      if (old.day !== "" && old.day < day && old.reserved.size === 0) this.#accounts.delete(name);
+      if (old.day !== "" && old.day < day) this.#accounts.delete(name);
     const account = new SharedAccount(budget, day);
     this.#accounts.set(key, account);
     this.#lease(account);

@@ -1,4 +1,3 @@
-import type { ChurnSet } from "../../../core/churn-map.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { RunningTask } from "../tasks/running-task.ts";
@@ -9,18 +8,18 @@ const NOTE_EVERY_MS = 1_000;
 /** Tells those who watch a run how many of its tries wait for what others may give back of a budget, while some do. */
 export class BudgetNotes {
   readonly #clock: Clock;
-  readonly #waiting: ChurnSet<RunningTask>;
+  readonly #waiting: () => readonly RunningTask[];
   /** Runs that were told of some, each with a try by which it can be told that there are none any more. */
   #told = new Map<LiveRun, RunningTask>();
   #isDue = false;
 
-  constructor(clock: Clock, waiting: ChurnSet<RunningTask>) {
+  constructor(clock: Clock, waiting: () => readonly RunningTask[]) {
     this.#clock = clock;
     this.#waiting = waiting;
   }
 
   soon(): void {
-    if (!this.#isDue && (this.#waiting.size > 0 || this.#told.size > 0)) this.#tellIn(FIRST_NOTE_MS);
+    if (!this.#isDue && (this.#waiting().length > 0 || this.#told.size > 0)) this.#tellIn(FIRST_NOTE_MS);
   }
 
   #tellIn(ms: number): void {
@@ -28,13 +27,13 @@ export class BudgetNotes {
     this.#clock.wakeAt(this.#clock.now() + ms, () => {
       this.#isDue = false;
       this.#tell();
-      if (this.#waiting.size > 0) this.#tellIn(NOTE_EVERY_MS);
+      if (this.#waiting().length > 0) this.#tellIn(NOTE_EVERY_MS);
     });
   }
 
   #tell(): void {
     const counts = new Map<LiveRun, { readonly task: RunningTask; readonly waiting: number }>();
-    for (const task of this.#waiting) {
+    for (const task of this.#waiting()) {
       if (task.run.isWatched) counts.set(task.run, { task, waiting: (counts.get(task.run)?.waiting ?? 0) + 1 });
     }
     for (const [run, task] of this.#told) if (!counts.has(run)) tellOf(task, 0);

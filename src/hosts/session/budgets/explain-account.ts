@@ -4,11 +4,28 @@ import type { Amounts } from "../../../core/history/events.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { BudgetAccount } from "./budget-account.ts";
 
+/** What an account has too little of for an attempt that wants to begin, or for its next call. */
+export interface Short {
+  readonly account: BudgetAccount;
+  readonly of: readonly (keyof Amounts)[];
+  /** What the call, or the attempt, needs. */
+  readonly needsMicro?: number;
+  /** It would be there if calls that were cut off had cost nothing: up to so much is in doubt. */
+  readonly doubtMicro?: number;
+}
+
 /** Explains why nothing more begins. */
-export function explainExceeded(account: BudgetAccount, of: readonly (keyof Amounts)[]): string {
-  const parts = of.map((each) => `${textOf(each, account.used[each])} of ${textOf(each, account.limits[each])}`);
-  const isUsedUp = of.every((each) => (account.used[each] ?? 0) >= (account.limits[each] ?? 0));
-  return `${account.name} is ${isUsedUp ? "used up" : "too little for another try"}: ${parts.join(", ")}.`;
+export function explainShort({ account, of, needsMicro, doubtMicro = 0 }: Short): string {
+  const { name, limits, used } = account;
+  const parts = of.map((each) => `${textOf(each, used[each])} of ${textOf(each, limits[each])}`).join(", ");
+  if (of.every((each) => (used[each] ?? 0) >= (limits[each] ?? 0)) && doubtMicro === 0)
+    return `${name} is used up: ${parts}.`;
+  if (doubtMicro > 0) {
+    const spent = writeMicro((used.cost ?? 0) - doubtMicro);
+    return `${name}: ${spent} of ${writeMicro(limits.cost ?? 0)} is spent, and up to ${writeMicro(doubtMicro)} more is in doubt, on calls that were cut off.`;
+  }
+  const needs = needsMicro === undefined ? "" : `, and the next call may cost ${writeMicro(needsMicro)}`;
+  return `${name} is too little for another try: ${parts}${needs}.`;
 }
 
 /** Shown to the person who is asked to raise the limit. */
@@ -23,14 +40,38 @@ export function showAccount(account: BudgetAccount, raise: Amounts): JsonObject 
   };
 }
 
-export function askToRaise(account: BudgetAccount, of: readonly (keyof Amounts)[], raise: Amounts): string {
-  const by = of.map((each) => textOf(each, raise[each])).join(", ");
-  return `${explainExceeded(account, of)} Raise it by ${by} and go on?`;
+export function askToRaise(short: Short, raise: Amounts): string {
+  if (short.doubtMicro !== undefined)
+    return `${explainShort(short)} Go on? It may then cost ${writeMicro(raise.cost ?? 0)} more than its limit.`;
+  const by = short.of.map((each) => textOf(each, raise[each])).join(", ");
+  return `${explainShort(short)} Raise it by ${by} and go on?`;
 }
 
-/** The default raise: as much again as was set. */
-export function usualRaise(account: BudgetAccount, of: readonly (keyof Amounts)[]): Amounts {
-  return Object.fromEntries(of.map((each) => [each, Math.max(1, account.set[each] ?? 0)]));
+/** The default raise: what is in doubt, else as much again as was set, and enough for the call. */
+export function usualRaise({ account, of, needsMicro = 0, doubtMicro }: Short): Amounts {
+  const { set, limits, taken } = account;
+  if (doubtMicro !== undefined) return { cost: doubtMicro };
+  const missingMicro = needsMicro - ((limits.cost ?? 0) - (taken.cost ?? 0));
+  return Object.fromEntries(
+    of.map((each) => [each, Math.max(1, set[each] ?? 0, each === "cost" ? Math.ceil(missingMicro) : 0)]),
+  );
+}
+
+/** What is asked about, for the key of a question: `cost=190000+50000,tokens=5+5`, each limit as it is, and its raise. */
+export function writeRaise({ limits }: BudgetAccount, of: readonly (keyof Amounts)[], raise: Amounts): string {
+  return of.map((each) => `${each}=${limits[each] ?? 0}+${raise[each] ?? 0}`).join(",");
+}
+
+/** The raises of limits that were not raised since. Questions of before name no raise: as much again as was set. */
+export function readUnraised({ limits, set }: BudgetAccount, written: string): Amounts {
+  const asked = new Map(written.split(",").map((each) => each.split(/[=+]/) as [string, string, string | undefined]).map(([of, ...rest]) => [of, rest]));
+  return Object.fromEntries(
+    AMOUNTS.flatMap((of) => {
+      const [then, by] = asked.get(of) ?? [];
+      if (then === undefined || (limits[of] ?? 0) > Number(then)) return [];
+      return [[of, by === undefined ? Math.max(1, set[of] ?? 0) : Number(by)]];
+    }),
+  );
 }
 
 /** Reads the raise that a person has written: `{"cost_usd": 5}`. Throws `APPROVAL_EDIT_REFUSED`. */

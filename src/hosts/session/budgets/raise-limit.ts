@@ -2,15 +2,15 @@ import type { Instance } from "../../../core/history/run-state.ts";
 import { isBudgetKey } from "../../../core/interpreter/budget/budget-question.ts";
 import type { Json } from "../../../core/json.ts";
 import type { LiveRun } from "../live-run.ts";
-import { findUnraised, SharedAccount } from "./budget-account.ts";
+import { SharedAccount } from "./budget-account.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
-import { readRaise, usualRaise } from "./explain-account.ts";
+import { readRaise, readUnraised } from "./explain-account.ts";
 
 interface Raise {
   readonly instance: Instance;
   readonly key: string;
   readonly at: number;
-  /** The amounts that a person has written. Absent: as much again as was set. */
+  /** The amounts that a person has written. Absent: those of the question. */
   readonly edited: Json | undefined;
 }
 
@@ -25,8 +25,7 @@ export function raiseLimit(run: LiveRun, ledger: BudgetLedger, { instance, key, 
   const wanted = edited === undefined ? undefined : readRaise(edited);
   if (account === undefined) return;
   // A question about an earlier day raises nothing: the new day has its own limits.
-  const unraised = account.day === day ? findUnraised(account.limits, asked) : [];
-  const by = wanted ?? usualRaise(account, unraised);
+  const by = wanted ?? (account.day === day ? readUnraised(account, asked) : {});
   const id = `${run.runId} ${instance.path} ${instance.askedSeq}`;
   if (budget === "run") run.apply({ type: "limitRaised", at, id, by });
   else if (account instanceof SharedAccount) ledger.raise(id, { account, by });

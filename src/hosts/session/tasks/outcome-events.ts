@@ -51,7 +51,7 @@ export function toFailedEvent(
     inputHash: task.inputHash,
     ...policiesOf(task),
     ...costOf(outcome),
-    ...outspentOf(task, outcome),
+    ...(outcome.outspent === undefined ? {} : { outspent: {} }),
   };
   const error = { code, message, ...(details === undefined ? {} : { details: JSON.parse(details) as Json }) };
   return { event, details, error };
@@ -98,9 +98,9 @@ export function timedOut({
   return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
 }
 
-export function stoppedOutcome(path: string): Failed {
+export function stoppedOutcome(path: string, effect: Failed["effect"] = "unknown"): Failed {
   const message = `"${path}" was told to stop.`;
-  return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect: "unknown", costMicro: 0 };
+  return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect, costMicro: 0 };
 }
 
 export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {
@@ -119,12 +119,6 @@ export function toFailed(error: unknown): Failed {
 
 function policiesOf({ decisions }: RunningTask): Pick<StepFailed, "policies"> {
   return decisions === undefined ? {} : { policies: decisions };
-}
-
-/** An attempt that has used up its step's own limit is an ordinary failure. */
-function outspentOf({ promisedMicro }: RunningTask, { outspent }: Failed): Pick<StepFailed, "outspent"> {
-  if (outspent === undefined || promisedMicro === undefined) return {};
-  return { outspent: { ...outspent, promisedMicro } };
 }
 
 function costOf({ costMicro, usage }: Outcome | Asks): Pick<StepFailed, "costMicro" | "unpriced" | "usage"> {

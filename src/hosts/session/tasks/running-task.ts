@@ -8,16 +8,20 @@ import type { Json, JsonObject } from "../../../core/json.ts";
 import { bindingPolicies } from "../../../core/policies/binding-policies.ts";
 import { grantOf } from "../../../core/trust/grant.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { PaidCall, Progress, SettleCall, Task } from "../../../ports/executor.ts";
+import type { Failed, PaidCall, Progress, Reservation, SettleCall, Task } from "../../../ports/executor.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import { type Reach, reachOf } from "../../../ports/outbound.ts";
 import { filesOfTenant } from "../../tenant-files.ts";
+import type { Answer, BudgetLine } from "../budgets/budget-line.ts";
+import type { CallCost } from "../budgets/decide-admission.ts";
+import { explainShort, type Short } from "../budgets/explain-account.ts";
 import type { LiveRun, StartNote } from "../live-run.ts";
 import type { OutputPolicies } from "../policies/output-policies.ts";
 import { maskJson } from "../values/mask-json.ts";
 import { toStoredValue, type ValueWriter } from "../values/stored-value.ts";
 import { answerSchemaFor } from "./answer-schema.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
+import { stoppedOutcome } from "./outcome-events.ts";
 import { StepTimeout } from "./step-timeout.ts";
 
 /** Why an attempt is told to stop. */
@@ -35,11 +39,11 @@ export interface TaskParts {
 }
 
 export interface TaskStart {
+  readonly line: BudgetLine;
   readonly run: LiveRun;
   readonly instance: Instance;
   readonly attempt: number;
   readonly startedAt: number;
-  readonly maxCostMicro: number | undefined;
   readonly onlyReuse: boolean;
 }
 
@@ -64,10 +68,12 @@ export class RunningTask implements Task, StartNote {
   /** Budgets have yet to allow it. An outcome of an earlier run may be taken over without them. */
   awaitsBudget = false;
   reportedMicro = 0;
-  /** The most that calls may have cost whose cost nobody knows. */
-  #lostMicro = 0;
+  /** What a budget had too little of for it. */
+  short: Short | undefined;
+  /** A person is asked about a budget: it is given back, and goes on after the answer. */
+  isHeldBack = false;
   #calls = 0;
-  /** Settles calls that nobody has settled yet. */
+  /** Settles calls that were not settled yet. */
   #openCalls: Set<SettleCall> | undefined;
   log: Json[] | undefined;
   /** The policies that its output must satisfy. */
@@ -87,20 +93,17 @@ export class RunningTask implements Task, StartNote {
   /** Lets the next suspects go. */
   endTurn: (() => void) | undefined;
   readonly #parts: TaskParts;
-  /** The rest of the step's own limit. */
-  readonly #ownLeftMicro: number;
-  #maxCostMicro: number | undefined;
+  readonly #line: BudgetLine;
 
-  constructor(parts: TaskParts, { run, instance, attempt, startedAt, maxCostMicro, onlyReuse }: TaskStart) {
+  constructor(parts: TaskParts, { run, instance, attempt, startedAt, line, onlyReuse }: TaskStart) {
     this.#parts = parts;
+    this.#line = line;
     this.run = run;
     this.instance = instance;
     this.attempt = attempt;
     this.startedAt = startedAt;
     this.policies = bindingPolicies(instance);
-    this.#maxCostMicro = maxCostMicro;
     this.onlyReuse = onlyReuse;
-    this.#ownLeftMicro = (this.step.maxCostMicro ?? Number.POSITIVE_INFINITY) - instance.costMicro;
   }
 
   get step(): TaskStep {
@@ -149,43 +152,99 @@ export class RunningTask implements Task, StartNote {
     return this.run.traceParentOf(this.path, this.attempt);
   }
 
-  get maxCostMicro(): number | undefined {
-    return this.#maxCostMicro;
+  get isLimited(): boolean {
+    return this.step.maxCostMicro !== undefined || this.#line.limitsMoney(this);
   }
 
-  /** The core may take back a part of the reservation that the attempt will hardly need. */
-  get leftMicro(): number | undefined {
-    const most = this.#maxCostMicro;
-    if (most === undefined) return undefined;
-    const left = most - this.reportedMicro - this.#lostMicro;
-    return this.run.state.budget.limitMicro === undefined ? left : Math.min(left, this.instance.reservedMicro);
+  async reserve({ atMostMicro, leastMicro, plannedMicro, payee }: PaidCall): Promise<Reservation | Failed> {
+    this.#refuseIfGone();
+    const { step, instance } = this;
+    const ownLeft = (step.maxCostMicro ?? Number.POSITIVE_INFINITY) - instance.costMicro - instance.lostMicro;
+    const wanted = atMostMicro ?? Number.POSITIVE_INFINITY;
+    const least = leastMicro ?? atMostMicro ?? 1;
+    if (ownLeft < least) return this.#toTooLittle(ownLeft, least);
+    const cost = { atMost: Math.min(wanted, ownLeft), least, planned: plannedMicro };
+    const answer = await this.#waitForMoney(cost);
+    if (answer.kind === "stopped") return stoppedOutcome(this.path, "none");
+    if (answer.kind !== "go") return this.#toOutspent(answer);
+    this.short = answer.short;
+    const loweredBy = answer.micro >= wanted ? undefined : answer.micro < cost.atMost ? "budget" : "step";
+    return this.#toReservation(answer.micro, { loweredBy, payee });
   }
 
-  async reserve({ atMostMicro, expectedMicro, payee }: PaidCall): Promise<SettleCall> {
+  async #waitForMoney(cost: CallCost): Promise<Answer> {
+    if (!this.#line.limitsMoney(this)) return { kind: "go", micro: cost.atMost };
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    let waits = true;
+    this.#line.enter({
+      task: this,
+      cost,
+      end: (answer) => {
+        waits = false;
+        resolve(answer);
+      },
+    });
+    if (!waits) return promise;
+    // Its time-out stands still meanwhile.
+    this.#noteWait(true);
+    const answer = await promise;
+    this.#noteWait(false);
+    return answer;
+  }
+
+  #toTooLittle(leftMicro: number, needsMicro: number): Failed {
+    const message = `"${this.path}" may spend ${writeMicro(Math.max(0, leftMicro))} more by its own max_cost_usd, and its next call may cost ${writeMicro(needsMicro)}.`;
+    return { status: "failed", code: "STEP_BUDGET_EXCEEDED", message, retryable: false, effect: "none", costMicro: 0 };
+  }
+
+  #toOutspent(answer: Extract<Answer, { readonly kind: "short" | "hold" }>): Failed {
+    this.isHeldBack = answer.kind === "hold";
+    this.short = answer.kind === "short" ? answer.short : undefined;
+    const message = answer.kind === "hold" ? `"${this.path}" waits for an answer about its budget.` : explainShort(answer.short);
+    const outspent = { goesOn: true };
+    return { status: "failed", code: "BUDGET_EXCEEDED", message, retryable: false, effect: "none", costMicro: 0, outspent };
+  }
+
+  #toReservation(
+    granted: number,
+    { loweredBy, payee }: { readonly loweredBy: Reservation["loweredBy"]; readonly payee: string },
+  ): Reservation {
+    let heldMicro = granted;
+    const giveBack = (micro: number) => {
+      heldMicro -= micro;
+      this.#line.giveBack(this, micro);
+    };
+    return {
+      atMostMicro: Number.isFinite(granted) ? granted : undefined,
+      loweredBy,
+      record: () => this.#record(Number.isFinite(heldMicro) ? heldMicro : undefined, { payee, giveBack }),
+      release: () => giveBack(heldMicro),
+    };
+  }
+
+  /** `giveBack` is called with what the call no longer needs of its reservation: what it has cost, or may have cost, counts by itself then. */
+  async #record(
+    atMostMicro: number | undefined,
+    { payee, giveBack }: { readonly payee: string; giveBack(micro: number): void },
+  ): Promise<SettleCall> {
     const { run, path, attempt } = this;
     const { clock } = this.#parts;
     this.#refuseIfGone();
     this.#calls += 1;
     const of = { path, attempt, call: this.#calls };
-    run.apply({
-      type: "costReserved",
-      at: clock.now(),
-      ...of,
-      ...(atMostMicro === undefined ? {} : { atMostMicro }),
-      ...(expectedMicro === undefined ? {} : { expectedMicro }),
-    });
+    run.apply({ type: "costReserved", at: clock.now(), ...of, ...(atMostMicro === undefined ? {} : { atMostMicro }) });
     await run.durable();
     const settle: SettleCall = (told, how) => {
-      this.#openCalls?.delete(settle);
-      if (this.isAbandoned) return;
+      if (this.#openCalls?.delete(settle) !== true || this.isAbandoned) return;
       const at = clock.now();
       const costMicro = told ?? 0;
       this.reportedMicro += costMicro;
       if (told === null || how === "doubted") {
-        this.#lostMicro += Math.max(0, (atMostMicro ?? 0) - costMicro);
-        return void run.apply({ type: "costReported", at, ...of, costMicro, uncertain: true });
+        run.apply({ type: "costReported", at, ...of, costMicro, uncertain: true });
+        return giveBack(atMostMicro ?? 0);
       }
       run.apply({ type: "costReported", at, ...of, costMicro, ...(how === "refused" ? { refused: true } : {}) });
+      giveBack(Math.min(costMicro, atMostMicro ?? 0));
       if (atMostMicro === undefined || costMicro <= atMostMicro) return;
       const message = `${payee} took ${writeMicro(costMicro)} for a call that was to cost ${writeMicro(atMostMicro)} at most.`;
       this.emit({ type: "log", event: { type: "warning", message } });
@@ -195,7 +254,7 @@ export class RunningTask implements Task, StartNote {
     return settle;
   }
 
-  /** The executor has a defect: nobody knows what its calls in flight have cost. */
+  /** The executor has a defect: what its calls in flight have cost is not known. */
   loseCalls(): void {
     for (const settle of [...(this.#openCalls ?? [])]) settle(null);
   }
@@ -203,21 +262,6 @@ export class RunningTask implements Task, StartNote {
   #refuseIfGone(): void {
     if (!this.run.isDiscarded && !this.isAbandoned) return;
     throw new PawlError("OWNER_GONE", { message: `"${this.path}" is no longer driven here.` });
-  }
-
-  /** Its reservation, if a budget limits it more than the step's own limit does. */
-  get promisedMicro(): number | undefined {
-    const most = this.#maxCostMicro;
-    return most !== undefined && most < this.#ownLeftMicro ? most : undefined;
-  }
-
-  /** What it may still spend is at most so much. */
-  limitLeft(leftMicro: number): void {
-    this.limitCost(this.reportedMicro + this.#lostMicro + leftMicro);
-  }
-
-  limitCost(maxCostMicro: number | undefined): void {
-    if (maxCostMicro !== undefined) this.#maxCostMicro = Math.min(maxCostMicro, this.#maxCostMicro ?? maxCostMicro);
   }
 
   get timeoutMs(): number | undefined {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
-import { type Play, succeed } from "../../../../../test/faults/world.ts";
+import { spends } from "../../../../../test/faults/world.ts";
 import type { Graph } from "../../../../core/graph/graph.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 
@@ -15,9 +15,7 @@ const WIDE = {
   name: "wide",
 };
 
-const costs =
-  (usd: number): Play =>
-  () => ({ ...succeed("x", usd * 1_000_000), usage: { input_tokens: 60, output_tokens: 40 } });
+const costs = (usd: number) => spends(usd * 1_000_000, { usage: { input_tokens: 60, output_tokens: 40 } });
 
 function newWorld(options: HttpWorldOptions = {}, graphs: readonly Graph[] = [CHAIN, OTHER, WIDE]): HttpWorld {
   const plays = { a: costs(1), b: costs(1), c: costs(1) };
@@ -87,20 +85,13 @@ describe("a budget that runs share", () => {
   });
 
   test("is never spent twice by runs at the same time", async () => {
-    const seen: (number | undefined)[] = [];
-    const play: Play = async (task) => {
-      seen.push(task.maxCostMicro);
-      await Promise.resolve();
-      return succeed("x", task.maxCostMicro ?? 0);
-    };
-    const world = newWorld({ plays: { a: play } });
+    const world = newWorld({ plays: { a: costs(0.3) } });
     const { budget_id: id } = await dataOf(world.post("/budgets", { max_cost_usd: 1, per: "total" }));
     const runs = await Promise.all(Array.from({ length: 5 }, () => run(world, { workflow: "wide" })));
     expect(runs.every(({ status }) => status === "budget_exceeded")).toBe(true);
     const spent = runs.reduce((sum, { total_cost_usd: usd }) => sum + Number(usd), 0);
-    expect(spent).toBeCloseTo(1, 9);
-    expect(await usesOf(world, id)).toMatchObject([{ limit: 1, used: 1 }]);
-    expect(seen.every((cap) => cap !== undefined && cap <= 1_000_000)).toBe(true);
+    expect(spent).toBeCloseTo(0.9, 9);
+    expect(await usesOf(world, id)).toMatchObject([{ limit: 1, used: 0.9 }]);
   });
 
   test("of a tenant counts the tenant's runs alone, who can see it and not change it", async () => {

@@ -1,0 +1,246 @@
+import { AMOUNTS, eachAmount } from "../../../core/amounts.ts";
+import { ChurnMap } from "../../../core/churn-map.ts";
+import type { Amounts } from "../../../core/history/events.ts";
+import { isInFinally } from "../../../core/interpreter/attempt/admission.ts";
+import { budgetKeyOf, isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Asks } from "../../../ports/executor.ts";
+import type { RunningTask } from "../tasks/running-task.ts";
+import { type BudgetAccount, SharedAccount } from "./budget-account.ts";
+import type { BudgetLedger } from "./budget-ledger.ts";
+import { BudgetNotes } from "./budget-notes.ts";
+import { type CallCost, decideMoney, decideUse } from "./decide-admission.ts";
+import { askToRaise, type Short, showAccount, usualRaise, writeRaise } from "./explain-account.ts";
+
+/** What an attempt has of budgets while it is under way. */
+interface Funds {
+  /** What it will likely use. Money: set with its first call. */
+  claims: Amounts;
+  /** The most that its calls in flight may cost. */
+  heldMicro: number;
+  /** It waits for money itself. */
+  waits: boolean;
+}
+
+/** An attempt that wants to begin, or to send a call. */
+export interface Wish {
+  readonly task: RunningTask;
+  /** Absent: it wants to begin. */
+  readonly cost?: CallCost;
+  /** Ends the wait. It is not called again. */
+  readonly end: (answer: Answer) => void;
+}
+
+export type Answer =
+  /** `micro`: what the call may cost. `short`: all that is left, and less than its bound. */
+  | { readonly kind: "go"; readonly micro: number; readonly short?: Short | undefined }
+  /** Nothing is left, and nothing comes back. */
+  | { readonly kind: "short"; readonly short: Short }
+  /** Another attempt of its run has asked a person. */
+  | { readonly kind: "hold" }
+  /** It was told to stop. */
+  | { readonly kind: "stopped" };
+
+/**
+ * The line of all attempts that wait for budgets: to begin, or to send a call. First come, first served among those that share an
+ * account; what has begun goes before what has not.
+ */
+export class BudgetLine {
+  readonly #ledger: BudgetLedger;
+  readonly #wishes = new Set<Wish>();
+  readonly #funds = new ChurnMap<RunningTask, Funds>();
+  readonly #notes: BudgetNotes;
+  #isLooking = false;
+  #mustLookAgain = false;
+
+  constructor(ledger: BudgetLedger, clock: Clock) {
+    this.#ledger = ledger;
+    this.#notes = new BudgetNotes(clock, () => this.#waiting());
+    ledger.hasRoom = () => this.look();
+    ledger.inUse = (account) => eachAmount((of) => this.#roomOf(account, of).claimed);
+  }
+
+  /** False: nothing limits its run. */
+  limits({ run }: RunningTask): boolean {
+    return this.#ledger.has(run);
+  }
+
+  limitsMoney({ run }: RunningTask): boolean {
+    return this.#ledger.limitsMoney(run);
+  }
+
+  /** Waits until the budgets allow it. */
+  enter(wish: Wish): void {
+    const { task } = wish;
+    // `finally` cleans up, even when nothing is left.
+    if (isInFinally(task.instance.scope)) return this.#go(wish, wish.cost?.atMost ?? 0);
+    this.#wishes.add(wish);
+    this.#setWaits(task, true);
+    const stopped = () => this.#end(wish, { kind: "stopped" });
+    task.controller.signal.addEventListener("abort", stopped, { once: true });
+    this.look();
+  }
+
+  /** A call in flight may cost so much less, or nothing any more. */
+  giveBack(task: RunningTask, micro: number): void {
+    const funds = this.#funds.get(task);
+    if (funds === undefined || micro <= 0) return;
+    funds.heldMicro -= micro;
+    if (this.#wishes.size > 0) this.look();
+  }
+
+  ended(task: RunningTask): void {
+    for (const wish of this.#wishes) if (wish.task === task) this.#wishes.delete(wish);
+    if (this.#funds.delete(task) && this.#wishes.size > 0) this.look();
+  }
+
+  /** Called when something may have become free. */
+  look(): void {
+    this.#mustLookAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const refreshed = this.#ledger.refresh();
+    if (refreshed === undefined) this.#lookAll();
+    else void refreshed.catch(() => undefined).then(() => this.#lookAll());
+  }
+
+  #lookAll(): void {
+    try {
+      while (this.#mustLookAgain) {
+        this.#mustLookAgain = false;
+        this.#lookOnce();
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+    this.#notes.soon();
+  }
+
+  #lookOnce(): void {
+    const held = new Set<BudgetAccount>();
+    for (const wish of this.#inOrder()) {
+      const { task } = wish;
+      if (!this.#wishes.has(wish)) continue;
+      if (task.hasEnded || task.isAbandoned) this.#end(wish, { kind: "stopped" });
+      else if (task.instance.scope.phase !== "open" || isBudgetAsked(task.run.state)) this.#end(wish, { kind: "hold" });
+      else this.#decide(wish, held);
+    }
+  }
+
+  /** What has begun is to end. */
+  #inOrder(): readonly Wish[] {
+    const hasBegun = ({ task, cost }: Wish) => Number(cost !== undefined || task.instance.costMicro > 0);
+    return [...this.#wishes].sort((a, b) => hasBegun(b) - hasBegun(a));
+  }
+
+  #decide(wish: Wish, held: Set<BudgetAccount>): void {
+    const accounts = this.#ledger.accountsOf(wish.task.run);
+    let micro = wish.cost?.atMost ?? 0;
+    let lowered: Short | undefined;
+    let mustWait = accounts === undefined || accounts.some((account) => held.has(account));
+    for (const account of mustWait ? [] : (accounts ?? [])) {
+      const found = this.#judge(account, wish);
+      if (found.kind === "go") {
+        if (found.micro < micro) lowered = { account, of: ["cost"], needsMicro: micro };
+        micro = Math.min(micro, found.micro);
+      } else if (account instanceof SharedAccount && this.#ledger.getsMore(account)) mustWait = true;
+      else if (found.kind === "wait") mustWait = true;
+      else return this.#end(wish, { kind: "short", short: { account, ...found } });
+    }
+    if (!mustWait) return this.#go(wish, micro, lowered);
+    for (const account of accounts ?? []) held.add(account);
+  }
+
+  #judge(
+    account: BudgetAccount,
+    { task, cost }: Wish,
+  ): { readonly kind: "go"; readonly micro: number } | { readonly kind: "wait" } | ({ readonly kind: "short" } & Omit<Short, "account">) {
+    const usual = this.#ledger.usualOf(task);
+    const { limits } = account;
+    if (cost !== undefined) {
+      if (limits.cost === undefined) return { kind: "go", micro: cost.atMost };
+      const money = { ...this.#roomOf(account, "cost", task), limit: limits.cost };
+      const begins = this.#funds.get(task)?.claims.cost === undefined;
+      const found = decideMoney(money, cost, { begins, usual: usual?.cost });
+      if (found.kind !== "short") return found;
+      const doubtMicro = this.#ledger.doubtIn(account);
+      const isDoubt = money.limit - money.taken + doubtMicro >= found.needs;
+      return { kind: "short", of: ["cost"], needsMicro: found.needs, ...(isDoubt ? { doubtMicro } : {}) };
+    }
+    let mustWait = false;
+    const short: (keyof Amounts)[] = [];
+    for (const of of AMOUNTS) {
+      const limit = limits[of];
+      if (of === "cost" || limit === undefined) continue;
+      // The time of one run passes for all its attempts at once.
+      const isOwnTime = of === "duration" && account.id === "run";
+      const expected = isOwnTime ? 0 : of === "tries" ? 1 : (usual?.[of] ?? 0);
+      const found = decideUse({ ...this.#roomOf(account, of, task), limit, usual: expected });
+      if (found === "short") short.push(of);
+      mustWait ||= found === "wait" && of !== "tries" && !isOwnTime;
+    }
+    if (short.length > 0) return { kind: "short", of: short };
+    return mustWait ? { kind: "wait" } : { kind: "go", micro: 0 };
+  }
+
+  #roomOf(account: BudgetAccount, of: keyof Amounts, asking?: RunningTask) {
+    let [inFlight, claimed, othersWork] = [0, 0, false];
+    for (const [task, { claims, heldMicro, waits }] of this.#funds.entries()) {
+      const claim = claims[of];
+      if (!this.#ledger.pays(task.run, account)) continue;
+      if (of === "cost") inFlight += heldMicro;
+      if (task === asking || claim === undefined) continue;
+      claimed += of === "cost" ? Math.max(heldMicro, claim - task.instance.attemptCostMicro) : claim;
+      othersWork ||= !waits;
+    }
+    return { taken: account.taken[of] ?? 0, inFlight, claimed, othersWork };
+  }
+
+  #go(wish: Wish, micro: number, short?: Short): void {
+    const { task, cost } = wish;
+    const funds = this.#funds.get(task) ?? { claims: {}, heldMicro: 0, waits: false };
+    const usual = this.#ledger.usualOf(task);
+    if (cost === undefined) {
+      const { tokens = 0, duration = 0 } = usual ?? {};
+      funds.claims = { ...funds.claims, tokens, duration };
+      this.#ledger.begun(task);
+    } else {
+      funds.claims = { cost: Math.max(micro, usual?.cost ?? cost.planned ?? 0), ...funds.claims };
+      funds.heldMicro += micro;
+    }
+    this.#funds.set(task, funds);
+    this.#end(wish, { kind: "go", micro, short });
+  }
+
+  #end(wish: Wish, answer: Answer): void {
+    if (!this.#wishes.delete(wish) && answer.kind !== "go") return;
+    this.#setWaits(wish.task, false);
+    wish.end(answer);
+  }
+
+  #setWaits(task: RunningTask, waits: boolean): void {
+    const funds = this.#funds.get(task);
+    if (funds !== undefined) funds.waits = waits;
+  }
+
+  /** The question whether a limit is to be raised. Undefined: its run ends. */
+  questionOf({ run, attempt }: RunningTask, short: Short): Asks | undefined {
+    const { account, of } = short;
+    if (account.onExceeded === "stop" && short.doubtMicro === undefined) return undefined;
+    const raise = usualRaise(short);
+    // One question is enough.
+    for (const wish of [...this.#wishes]) if (wish.task.run === run) this.#end(wish, { kind: "hold" });
+    return {
+      status: "asks",
+      key: budgetKeyOf(account.id, `${attempt} ${writeRaise(account, of, raise)} ${account.day}`.trim()),
+      message: askToRaise(short, raise),
+      show: showAccount(account, raise),
+      allowEdit: true,
+      costMicro: 0,
+    };
+  }
+
+  #waiting(): readonly RunningTask[] {
+    return [...this.#wishes].map(({ task }) => task);
+  }
+}
