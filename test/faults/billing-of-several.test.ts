@@ -7,7 +7,7 @@ import { rounds } from "../properties/rounds.ts";
 import { hashText, Random } from "../simulation/random.ts";
 import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { Bill, billingModel } from "./billing/billing-model.ts";
-import { agentsGraph, createAgent, Lives } from "./billing/billing-world.ts";
+import { agentsGraph, createAgent, endRuns, Lives } from "./billing/billing-world.ts";
 
 const RUNS_OF_EACH = 2;
 
@@ -27,7 +27,7 @@ async function driveRuns(lives: Lives, seed: number): Promise<readonly RunRecord
       await world.host.recover();
       for (const runId of ids)
         if ((await lives.journal.findRun(runId)) === undefined) await world.start(graph, {}, { runId });
-      for (const id of ids) await world.host.settled(id);
+      await endRuns(world, ids);
       await world.host.park(AbortSignal.abort());
       return "ended" as const;
     })();

@@ -4,7 +4,7 @@ import type { RunRecord } from "../../src/ports/journal.ts";
 import { rounds } from "../properties/rounds.ts";
 import { hashText, Random } from "../simulation/random.ts";
 import { type AgentPlan, Bill, type BillingOptions, billingModel } from "./billing/billing-model.ts";
-import { agentsGraph, createAgent, Lives } from "./billing/billing-world.ts";
+import { agentsGraph, createAgent, endRuns, Lives } from "./billing/billing-world.ts";
 
 interface Schedule {
   readonly seed: number;
@@ -65,7 +65,7 @@ async function play(schedule: Schedule, more: Partial<BillingOptions> = {}) {
       for (const runId of ids)
         if ((await lives.journal.findRun(runId)) === undefined)
           await world.start(graph, {}, { runId, ...(isShared ? {} : { maxCostMicro: limitMicro }) });
-      for (const id of ids) await world.host.settled(id);
+      await endRuns(world, ids);
       return "ended" as const;
     })();
     if ((await Promise.race([ended, died])) === "ended") break;

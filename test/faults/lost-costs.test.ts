@@ -107,6 +107,6 @@ test("a run whose whole budget was reserved for such a call goes on with what is
   });
   const listed = () => [];
   expect(await costsAfterDeath({ prompts: ["Find Ada."], maxCostMicro, listed })).toMatchObject({
-    status: "budget_exceeded",
+    status: "awaiting_approval",
   });
 });

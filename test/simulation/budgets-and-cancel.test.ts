@@ -19,7 +19,6 @@ test("money that was reported early is not booked twice", () => {
 test("when a budget has nothing more for a step nothing more starts, in nested flows neither, but finally does", () => {
   const inner = dag(
     task("x"),
-    { kind: "set", id: "beside", value: literal(1) },
     { kind: "set", id: "y", after: ["x"], value: literal(1) },
     task("z", { after: ["y"] }),
   );

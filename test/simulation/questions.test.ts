@@ -71,12 +71,6 @@ test("asking is no other try", () => {
   expect(endingOf(host.run())).toEqual({ status: "completed" });
 });
 
-test("an answer without money for what follows ends the run, its budget exceeded", () => {
-  const host = playing(dag(task("a")), { a: asking(["q"], { costMicro: 100 }) }, { maxCostMicro: 100 }).settle();
-  host.answer("a", "approve");
-  expect(endingOf(host.run())).toEqual({ status: "budget_exceeded", code: "BUDGET_EXCEEDED" });
-});
-
 test("a step that may be done only once goes on after its question, and not after a crash", () => {
   const flow = dag(task("a", { atMostOnce: true }));
   const host = playing(flow, { a: asking(["deploy"]) }).settle();

@@ -346,7 +346,7 @@ describe("repair", () => {
     const refused = await run(asked, { maxCostMicro: 1_000 });
     expect(refused).toMatchObject({ code: "BUDGET_EXCEEDED", costMicro: 0, outspent: { goesOn: true } });
     expect(requests).toHaveLength(0);
-    const outcome = await run(asked, { maxCostMicro: 3_000 });
+    const outcome = await run(asked, { maxCostMicro: 3_250 });
     expect(outcome).toMatchObject({ code: "BUDGET_EXCEEDED", costMicro: 70, outspent: { goesOn: true } });
     expect(requests).toHaveLength(1);
     expect(await run(asked, { attempt: 2, maxCostMicro: 100_000 })).toMatchObject({ costMicro: 140 });

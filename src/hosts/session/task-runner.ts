@@ -202,7 +202,7 @@ export class TaskRunner {
 
   /** An attempt that a budget has too little for asks a person, if the budget does and the attempt may go on afterwards. */
   #askForMore(task: RunningTask, outcome: Outcome | Asks): Outcome | Asks {
-    if (outcome.status !== "failed" || outcome.outspent === undefined || task.short === undefined) return outcome;
+    if (task.short === undefined || outcome.status !== "failed" || outcome.outspent === undefined) return outcome;
     if (task.stop !== undefined) return outcome;
     const mayGoOn = outcome.outspent.goesOn || task.step.atMostOnce !== true || outcome.effect === "none";
     const question = mayGoOn ? this.#line.questionOf(task, task.short) : undefined;

@@ -91,7 +91,7 @@ function* toParts({ isLast, isCut, usage, number }: Said): Generator<StreamPart>
   const unified = isCut ? "length" : isLast ? "stop" : "tool-calls";
   yield {
     type: "finish",
-    finishReason: { unified, raw: unified },
+    finishReason: { unified, raw: unified.replace("-", "_") },
     usage: {
       inputTokens: { total: usage.input, noCache: usage.input, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: usage.output, text: usage.output, reasoning: 0 },

@@ -37,6 +37,18 @@ const LOOK: AgentTool = {
   call: async () => ({ isError: false, text: "Nothing to see.", content: [] }),
 };
 
+/** Until all have ended. Where money in doubt is all that blocks a run, a person says no. */
+export async function endRuns(world: World, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    for (;;) {
+      const { completedAt, status } = await world.host.settled(id);
+      if (completedAt !== undefined || status !== "awaiting_approval") break;
+      const asked = (await world.eventsOf(id)).findLast((event) => event.type === "approvalAsked");
+      await world.host.answerApproval(id, asked?.path ?? "", { answer: "reject" });
+    }
+  }
+}
+
 export function createAgent(model: Model) {
   return createInlineExecutor({
     models: { resolve: async () => model },

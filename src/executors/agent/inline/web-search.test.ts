@@ -80,7 +80,7 @@ describe("an agent that lists `web_search` has the one of its provider", () => {
     const world = await inlineWorld([searching({ text: "Nine." })]);
     const money = { maxCostMicro: 100_000 };
     const outcome = await world.ask({ model: "anthropic:claude-haiku-4-5", tools: ["web_search"] }, money);
-    expect(outcome).toMatchObject({ status: "failed", code: "STEP_BUDGET_EXCEEDED" });
+    expect(outcome).toMatchObject({ status: "failed", code: "BUDGET_EXCEEDED" });
     expect(world.requests).toEqual([]);
     // 200,000 tokens that it has found and keeps, five searches, and the shortest answer.
     const enough = { maxCostMicro: 310_000 };

@@ -10,7 +10,7 @@ test("a yes to more money holds wherever it is given: another process knows what
   const world = new World({ plays: { a: spends(100) } });
   const { id, status } = await world.run(ONE_BY_ONE, {}, { maxCostMicro: 250, onExceeded: "ask" });
   expect(status).toBe("awaiting_approval");
-  expect(world.calls).toHaveLength(2);
+  expect(world.calls).toHaveLength(3);
 
   const next = world.next();
   await next.host.answerApproval(id, "a[2]", { answer: "approve" });

@@ -18,7 +18,7 @@ interface Funds {
   claims: Amounts;
   /** The most that its calls in flight may cost. */
   heldMicro: number;
-  /** It waits for money itself. */
+  /** It is in line itself. */
   waits: boolean;
 }
 
@@ -129,7 +129,8 @@ export class BudgetLine {
 
   /** What has begun is to end. */
   #inOrder(): readonly Wish[] {
-    const hasBegun = ({ task, cost }: Wish) => Number(cost !== undefined || task.instance.costMicro > 0);
+    const hasBegun = ({ task }: Wish) =>
+      Number(this.#funds.get(task)?.claims.cost !== undefined || task.instance.costMicro > 0);
     return [...this.#wishes].sort((a, b) => hasBegun(b) - hasBegun(a));
   }
 
@@ -179,6 +180,8 @@ export class BudgetLine {
       if (found === "short") short.push(of);
       mustWait ||= found === "wait" && of !== "tries" && !isOwnTime;
     }
+    // One question is enough.
+    if (short.length > 0 && (account.taken.cost ?? 0) >= (limits.cost ?? Number.POSITIVE_INFINITY)) short.unshift("cost");
     if (short.length > 0) return { kind: "short", of: short };
     return mustWait ? { kind: "wait" } : { kind: "go", micro: 0 };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { agentTask, toGraph } from "../../../../test/fakes/direct-graph.ts";
 import { FakeClock } from "../../../../test/fakes/fake-clock.ts";
-import { type Play, spends, World, type WorldOptions } from "../../../../test/faults/world.ts";
+import { type Play, send, spends, succeed, World, type WorldOptions } from "../../../../test/faults/world.ts";
 import { openServiceRecords } from "../../../app/open-service-records.ts";
 import type { Budget, Budgets } from "../../../ports/service/budgets.ts";
 
@@ -81,14 +81,18 @@ describe("a shared budget", () => {
 
   test("that is raised while a run waits for those that fly lets it go on", async () => {
     const first = Promise.withResolvers<void>();
-    const a: Play = async (task, signal) => {
+    let sent = 0;
+    const a: Play = async (task) => {
+      const settle = await send(task, 100);
+      sent += 1;
       await first.promise;
-      return costs(task, signal);
+      settle(100);
+      return succeed("x", 100);
     };
     const { world, budgets } = newWorld({ plays: { a } });
-    await budgets.put({ ...DAILY, limits: { cost: 4 } });
+    await budgets.put({ ...DAILY, limits: { cost: 190 } });
     const started = await Promise.all(Array.from({ length: 5 }, () => world.start(toGraph([agentTask("a")]))));
-    await expect.poll(() => world.calls.length).toBe(1);
+    await expect.poll(() => sent).toBe(1);
     await budgets.put({ ...DAILY, limits: { cost: 4_000 } });
     first.resolve();
     const runs = await Promise.all(started.map(({ id }) => world.host.settled(id)));
@@ -141,14 +145,16 @@ describe("a shared budget", () => {
     expect(await usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
   });
 
-  test("is lowered under what is spent: nothing more begins", async () => {
+  test("is lowered under what is spent: nothing more is sent", async () => {
     const { world, budgets } = newWorld();
     await budgets.put({ ...DAILY, limits: { cost: 1_000 } });
     await world.run(CHAIN);
     await budgets.put({ ...DAILY, limits: { cost: 1 } });
-    const { status, error } = await world.run(CHAIN);
-    expect({ status, error }).toMatchObject({ status: "budget_exceeded", error: { code: "BUDGET_EXCEEDED" } });
-    expect(world.calls).toHaveLength(3);
+    expect(await world.run(CHAIN)).toMatchObject({
+      status: "budget_exceeded",
+      error: { code: "BUDGET_EXCEEDED" },
+      costMicro: 0,
+    });
   });
 
   test("is never exceeded after a restart, when nothing is known of a step", async () => {

@@ -109,12 +109,10 @@ describe("a budget that is too little for an agent", () => {
 
 describe("what does not fit", () => {
   test("waits for calls under way, which may cost less than they might", async () => {
-    let end = () => {};
+    const { promise, resolve: end } = Promise.withResolvers<void>();
     const slow: Play = async (task) => {
       const settle = await send(task, 700);
-      await new Promise<void>((resolve) => {
-        end = resolve;
-      });
+      await promise;
       settle(250);
       return succeed("x", 250);
     };
