@@ -8,9 +8,9 @@ import { createCodeExecutor } from "../../src/executors/code/code-executor.ts";
 import { findPython } from "../../src/executors/code/find-python.ts";
 import { createSandbox } from "../../src/executors/sandbox/create-sandbox.ts";
 import type { Executor } from "../../src/ports/executor.ts";
+import { grantAll } from "../../test/fakes/purse.ts";
 import { MemoryFileStorage } from "../../test/support/memory/memory-file-storage.ts";
 import { type Comparison, compare, timed } from "../support/compare.ts";
-import { grantAll } from "../../test/fakes/purse.ts";
 
 const LIMIT_MS = 40;
 /** Of a whole call where the sandbox stood ready. */

@@ -27,7 +27,6 @@ import type { DefinitionLibrary } from "../operations/definitions/definition-lib
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
 import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
-import type { CapacityWait } from "../ports/capacity.ts";
 import type { DatabaseCare } from "../ports/database-care.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
@@ -39,6 +38,7 @@ import type { Budgets } from "../ports/service/budgets.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
+import { NO_BUDGETS, type Waits } from "../ports/waits.ts";
 import type { Tracing } from "../telemetry/spans/open-tracing.ts";
 import { doAll } from "./do-all.ts";
 import { type Agents, composeAgents } from "./executors/agents.ts";
@@ -317,16 +317,20 @@ class App implements OpenApplication {
     return connection?.role === "owner" ? connection.ownership.storage.trouble : undefined;
   }
 
-  async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {
+  async waits(runs: readonly string[]): Promise<Waits> {
     const mine = await this.#connection();
-    if (mine?.role === "owner") return this.capacity.waitsOf(runId);
-    if (this.#database() !== undefined) return [];
+    const nothing: Waits = { ...NO_BUDGETS, capacity: [] };
+    if (mine?.role === "owner") {
+      const capacity = runs.flatMap((run) => this.capacity.waitsOf(run));
+      return { ...nothing, ...mine.host.budgetView?.(runs), capacity };
+    }
+    if (this.#database() !== undefined) return nothing;
     const { connectToPresent } = await import("./owner/connect.ts");
     const journal = () => this.#parts.journal();
     const connection = mine ?? (await connectToPresent({ dataDir: this.dataDir, journal }));
-    if (connection?.role !== "guest") return [];
+    if (connection?.role !== "guest") return nothing;
     try {
-      return await connection.host.capacityWaits(runId);
+      return await connection.host.waits(runs);
     } finally {
       if (mine === undefined) await connection.host.park();
     }

@@ -2,6 +2,7 @@ import type { Graph } from "../core/graph/graph.ts";
 import type { Event, RunStarted } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
+import type { BudgetView } from "../ports/waits.ts";
 import type { CompiledDefinition } from "./compiled-definition.ts";
 
 /** The name of no run: who watches it is told what this process says of all its runs. */
@@ -25,6 +26,8 @@ export interface RunHost {
   watch(runId: string, listen: (notice: RunNotice) => void): () => void;
   /** Resolves when the run has ended, or when it only waits for a person or an event. */
   settled(runId: string): Promise<RunRecord>;
+  /** What attempts under way here hold of budgets, and what these runs wait for. Absent: others drive all runs. */
+  budgetView?(runs: readonly string[]): BudgetView;
   /** How many runs are in memory here. */
   readonly driving: number;
   /**

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from "../../src/core/json.ts";
 import { type CodeOptions, createCodeExecutor } from "../../src/executors/code/code-executor.ts";
 import type { Sandbox } from "../../src/executors/sandbox/sandbox.ts";
 import type { Executor, Outcome } from "../../src/ports/executor.ts";
-import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
 import { grantAll } from "../fakes/purse.ts";
+import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
 
 /** The folder of an application, as `mkdtemp` makes it: for its owner only. */
 export function makeApplication(files: Readonly<Record<string, string>>): string {

@@ -20,6 +20,7 @@ import { TriggerTables } from "../../src/operations/triggers/trigger-tables.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import type { TerminalViews } from "../../src/ports/terminals/terminal-views.ts";
 import type { ToolServerState } from "../../src/ports/tools/agent-toolbox.ts";
+import { NO_BUDGETS } from "../../src/ports/waits.ts";
 import { FileSealer } from "../../src/storage/files/file-sealer.ts";
 import { createHttpApp } from "../../src/surfaces/http/create-http-app.ts";
 import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
@@ -227,7 +228,7 @@ function toApplication(
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
     capacity: { pools: () => [], waitsOf: () => [] },
-    capacityWaits: async () => [],
+    waits: async () => ({ ...NO_BUDGETS, capacity: [] }),
     checkSandbox: refuse,
     dataFolder: refuse,
     dataMover: refuse,

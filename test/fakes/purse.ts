@@ -20,7 +20,15 @@ export function withPurse<T extends Task & Purse>(task: T, paid: (number | null)
     if (leastMicro > left) {
       const message = `$${left / 1_000_000} is left.`;
       const outspent = { goesOn: true };
-      return { status: "failed", code: "BUDGET_EXCEEDED", message, retryable: false, effect: "none", costMicro: 0, outspent };
+      return {
+        status: "failed",
+        code: "BUDGET_EXCEEDED",
+        message,
+        retryable: false,
+        effect: "none",
+        costMicro: 0,
+        outspent,
+      };
     }
     const granted = Math.min(wanted, left);
     return {

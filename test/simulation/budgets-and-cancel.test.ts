@@ -17,11 +17,7 @@ test("money that was reported early is not booked twice", () => {
 });
 
 test("when a budget has nothing more for a step nothing more starts, in nested flows neither, but finally does", () => {
-  const inner = dag(
-    task("x"),
-    { kind: "set", id: "y", after: ["x"], value: literal(1) },
-    task("z", { after: ["y"] }),
-  );
+  const inner = dag(task("x"), { kind: "set", id: "y", after: ["x"], value: literal(1) }, task("z", { after: ["y"] }));
   const flow = dag(task("a"), { kind: "flow", id: "in", after: ["a"], flow: inner, finally: dag(task("tidy")) });
   const script = { a: costs(100), x: fails("BUDGET_EXCEEDED", { outspent: true }) };
   const host = hostOf(flow, { maxCostMicro: 100, script }).run();

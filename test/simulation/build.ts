@@ -111,7 +111,10 @@ export function fails(code = "AGENT_FAILED", more: Partial<TaskResult> = {}): Ta
 /** A task that spends so much, or nothing if less is left. */
 export function spends(costMicro: number, more: Partial<TaskResult> = {}): (call: TaskCall) => TaskResult {
   return ({ leftMicro = costMicro }) =>
-    ({ ...(leftMicro < costMicro ? { fail: "BUDGET_EXCEEDED", outspent: true } : { output: 1, costMicro }), ...more }) as TaskResult;
+    ({
+      ...(leftMicro < costMicro ? { fail: "BUDGET_EXCEEDED", outspent: true } : { output: 1, costMicro }),
+      ...more,
+    }) as TaskResult;
 }
 
 export interface HostOptions extends Partial<Omit<CoreHostSetup, "graph" | "behaviour">> {

@@ -121,15 +121,7 @@ function isCared(state: RunState, { phase, path, attempt, signal }: Instance): b
 
 function checkEmpty(state: RunState): void {
   const { active, timers, waiters, blocked, tasksInFlight, approvalsOpen, stepsHeld } = state;
-  const left = [
-    active.size,
-    timers.size,
-    waiters.size,
-    blocked.size,
-    tasksInFlight,
-    approvalsOpen,
-    stepsHeld,
-  ];
+  const left = [active.size, timers.size, waiters.size, blocked.size, tasksInFlight, approvalsOpen, stepsHeld];
   check(
     left.every((size) => size === 0),
     `something is left after the end: ${left.join(", ")}`,

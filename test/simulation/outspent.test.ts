@@ -22,7 +22,15 @@ describe("a task for which the budget has nothing more", () => {
 
   test("waited for more in journals of before", () => {
     const host = hostOf(dag(task("a")), { maxCostMicro: 1_000 }).start();
-    const failed = { type: "stepFailed", path: "a", attempt: 1, code: "A", message: "", retryable: false, effect: "done" } as const;
+    const failed = {
+      type: "stepFailed",
+      path: "a",
+      attempt: 1,
+      code: "A",
+      message: "",
+      retryable: false,
+      effect: "done",
+    } as const;
     host.apply({ ...failed, at: host.now, costMicro: 500, outspent: { promisedMicro: 500 } });
     expect(host.calls).toHaveLength(2);
   });
@@ -50,7 +58,9 @@ describe("what an earlier run has done", () => {
   test("is taken over wherever the process dies on the way", () => {
     const whole = hostOf(flow, { uses: { maxTries: 1 }, reusable, script }).run();
     for (let seq = 1; seq < whole.events.length; seq += 1) {
-      const host = hostOf(flow, { uses: { maxTries: 1 }, reusable, script }).dieAfter(seq).run();
+      const host = hostOf(flow, { uses: { maxTries: 1 }, reusable, script })
+        .dieAfter(seq)
+        .run();
       expect(endingOf(host)?.status).toBe("budget_exceeded");
     }
   });

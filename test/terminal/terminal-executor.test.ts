@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import type { EndedRun, Outcome, Task } from "../../src/ports/executor.ts";
+import { grantAll } from "../fakes/purse.ts";
 import { MemoryFileStorage } from "../support/memory/memory-file-storage.ts";
 import { type RealTerminals, realTerminals } from "./real-terminals.ts";
-import { grantAll } from "../fakes/purse.ts";
 
 function taskOf(tool: string, params: Json, more: Partial<Task> = {}): Task {
   return {

@@ -13,6 +13,7 @@ import { resolveCall } from "../../src/operations/start/resolve-call.ts";
 import { runTerminalWorkflow, type WorkflowWatch } from "../../src/operations/terminals/run-terminal-workflow.ts";
 import type { RunWorkflowResponse } from "../../src/operations/terminals/run-workflow-tool.ts";
 import { readRunWorkflowRequest } from "../../src/operations/terminals/run-workflow-tool.ts";
+import { NO_BUDGETS } from "../../src/ports/waits.ts";
 import { TerminalLibrary } from "../../src/storage/files/terminal-library.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 import { MemoryBlobs } from "../support/memory/memory-blobs.ts";
@@ -94,7 +95,7 @@ export async function testApplication(
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
     capacity: { pools: () => [], waitsOf: () => [] },
-    capacityWaits: async () => [],
+    waits: async () => ({ ...NO_BUDGETS, capacity: [] }),
     checkSandbox: () => Promise.reject(new Error("Nobody asks for the sandbox here.")),
     dataFolder: () => Promise.reject(new Error("Nobody asks for the data folder here.")),
     dataMover: () => Promise.reject(new Error("Nobody moves data here.")),

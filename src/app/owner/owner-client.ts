@@ -6,7 +6,6 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import { type ApprovalAnswer, EVERY_RUN, type RunHost, type RunNotice, type RunStart } from "../../hosts/run-host.ts";
-import type { CapacityWait } from "../../ports/capacity.ts";
 import { holdsSteps, type Journal, type RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type {
@@ -16,6 +15,7 @@ import type {
   TerminalViews,
   ViewWindow,
 } from "../../ports/terminals/terminal-views.ts";
+import type { Waits } from "../../ports/waits.ts";
 import { SURFACE_HEADER } from "./surface-header.ts";
 
 /** Asked for what takes no time, an owner that works has answered by then. */
@@ -143,9 +143,8 @@ export class OwnerClient implements RunHost {
     return toRecord(await this.#ask("GET", `/owner/runs/${encodeURIComponent(runId)}/settled`));
   }
 
-  async capacityWaits(runId: string): Promise<readonly CapacityWait[]> {
-    const waits = await this.#ask("GET", `/owner/runs/${encodeURIComponent(runId)}/capacity`);
-    return waits as unknown as readonly CapacityWait[];
+  async waits(runs: readonly string[]): Promise<Waits> {
+    return (await this.#ask("GET", `/owner/waits?runs=${encodeURIComponent(runs.join())}`)) as unknown as Waits;
   }
 
   /** If the signal aborts, the owner cancels the call. Nobody waits for that. */

@@ -29,7 +29,12 @@ const prompts = createPromptRenderer();
 interface World {
   readonly models: ReturnType<typeof createModels>;
   readonly requests: Awaited<ReturnType<typeof startFakeModelServer>>["requests"];
-  run(input: JsonObject, over?: Partial<Task> & Purse, options?: Partial<LlmOptions>, signal?: AbortSignal): Promise<Outcome>;
+  run(
+    input: JsonObject,
+    over?: Partial<Task> & Purse,
+    options?: Partial<LlmOptions>,
+    signal?: AbortSignal,
+  ): Promise<Outcome>;
   /** Everything that the attempts recorded, emitted and reported. */
   readonly records: Map<string, Json>;
   readonly progress: Progress[];

@@ -139,7 +139,10 @@ function toTooLittle(
 
 /** The answer was cut off at the limit to which it was lowered. */
 export function toCutShort(model: string, { loweredBy }: Paid): Failed {
-  const message = `What is left of the ${loweredBy} was too little for an answer of ${model}.`.replace("the step", "the step's own limit");
+  const message = `What is left of the ${loweredBy} was too little for an answer of ${model}.`.replace(
+    "the step",
+    "the step's own limit",
+  );
   const outspent = loweredBy === "budget" ? { outspent: { goesOn: true } } : {};
   return toFailed("STEP_BUDGET_EXCEEDED", { message, retryable: false, effect: "none", ...outspent });
 }

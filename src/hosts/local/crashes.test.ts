@@ -130,11 +130,7 @@ const DO_ONCE = toGraph([task("a", { atMostOnce: true })]);
 
 test.each<[string, "begins", (task: Task) => Promise<unknown>] | [string, "fails", (task: Task) => Promise<unknown>]>([
   ["had sent nothing yet", "begins", async () => undefined],
-  [
-    "had been refused, and waited again",
-    "begins",
-    async (task) => (await send(task, 9))(0, "refused"),
-  ],
+  ["had been refused, and waited again", "begins", async (task) => (await send(task, 9))(0, "refused")],
   ["had sent a call", "fails", (task) => send(task, 9)],
   ["had an answer", "fails", async (task) => (await send(task, 9))(0)],
   ["went on from a record", "fails", (task) => task.record("turn-1", 1)],

@@ -5,6 +5,7 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
+import type { BudgetView } from "../../ports/waits.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
@@ -257,6 +258,10 @@ export class LocalHost implements RunHost {
     const record = await findRecord(this.#options.journal, runId);
     if (record.completedAt !== undefined || this.#isParking) return this.#runs.byNo(record.no);
     return this.#runs.load(record);
+  }
+
+  budgetView(runs: readonly string[]): BudgetView {
+    return this.#tasks.budgetView(runs);
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {

@@ -2,6 +2,7 @@ import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { type Journal, type RunRecord, UNFINISHED_STATUSES } from "../../ports/journal.ts";
+import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
 import type { RestateApi } from "./restate-api.ts";
 import type { RestateEndpoint } from "./restate-endpoint.ts";
@@ -64,6 +65,10 @@ export class RestateHost implements RunHost {
 
   sendSignal(runId: string, name: string, payload: Json): Promise<void> {
     return this.#parts.host.sendSignal(runId, name, payload);
+  }
+
+  budgetView(runs: readonly string[]): BudgetView {
+    return this.#parts.host.budgetView?.(runs) ?? NO_BUDGETS;
   }
 
   deleteRun(runId: string): Promise<void> {

@@ -7,18 +7,19 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { isSuspect } from "../../core/interpreter/attempt/crashes.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
 import type { Asks, Executor, Outcome } from "../../ports/executor.ts";
+import type { BudgetView } from "../../ports/waits.ts";
 import type { FindExecutor } from "../executors.ts";
-import { type Answer, BudgetLine } from "./budgets/budget-line.ts";
 import type { BudgetLedger } from "./budgets/budget-ledger.ts";
+import { type Answer, BudgetLine } from "./budgets/budget-line.ts";
 import { explainShort } from "./budgets/explain-account.ts";
 import type { LiveRun } from "./live-run.ts";
 import { OutcomeRecorder, type OutcomeRecorderParts } from "./outcome-recorder.ts";
 import { answeredKey, readAnswered } from "./policies/policy-answer.ts";
 import { mayReuse, reuseOutcome } from "./reuse/reuse.ts";
 import { InputHash } from "./tasks/input-hash.ts";
-import { stoppedOutcome, toFailed } from "./tasks/outcome-events.ts";
+import { toFailed } from "./tasks/outcome-events.ts";
 import { RunExecutors } from "./tasks/run-executors.ts";
-import { RunningTask, type Stop, type TaskParts } from "./tasks/running-task.ts";
+import { RunningTask, type Stop, stoppedOutcome, type TaskParts } from "./tasks/running-task.ts";
 import { storeProducedFiles } from "./tasks/store-files.ts";
 import { SuspectFlights } from "./tasks/suspect-flights.ts";
 import { toStoredValue } from "./values/stored-value.ts";
@@ -285,6 +286,10 @@ export class TaskRunner {
     stopAll(force.aborted);
     force.addEventListener("abort", () => stopAll(true), { once: true });
     while (this.#running.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  budgetView(runs: readonly string[]): BudgetView {
+    return this.#line.view(new Set(runs));
   }
 
   /** Something of the run is in flight, or may yet say what it has cost. */

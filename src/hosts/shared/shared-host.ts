@@ -7,6 +7,7 @@ import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
+import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
 import {
   type ApprovalAnswer,
   EVERY_RUN,
@@ -99,6 +100,10 @@ export class SharedHost implements RunHost {
 
   async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
     await this.#request(runId, { type: "signal", name, payload });
+  }
+
+  budgetView(runs: readonly string[]): BudgetView {
+    return this.#parts.local.budgetView?.(runs) ?? NO_BUDGETS;
   }
 
   deleteRun(runId: string): Promise<void> {

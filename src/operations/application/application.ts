@@ -6,7 +6,7 @@ import type { Grant } from "../../core/trust/grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
 import type { Blobs } from "../../ports/blobs.ts";
-import type { CapacityView, CapacityWait } from "../../ports/capacity.ts";
+import type { CapacityView } from "../../ports/capacity.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
@@ -21,6 +21,7 @@ import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
+import type { Waits } from "../../ports/waits.ts";
 import type { CompiledTexts } from "../definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import type { TextFileCache } from "../definitions/read-text-file.ts";
@@ -109,8 +110,8 @@ export interface Application {
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
   /** The pools of this process. */
   readonly capacity: CapacityView;
-  /** What calls of a run wait for now, in the process that drives it. */
-  capacityWaits(runId: string): Promise<readonly CapacityWait[]>;
+  /** What is reserved now, and what these runs wait for, in the process that drives the runs. */
+  waits(runs: readonly string[]): Promise<Waits>;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
   checkSandbox(): Promise<SandboxState>;
 }

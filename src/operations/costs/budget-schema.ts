@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { timeSchema } from "../schemas.ts";
 
+export const reservedSchema = z
+  .object({
+    usd: z.number().describe("What attempts under way will likely take, beside what is used."),
+    runs: z.number().int().describe("How many runs these attempts are of."),
+    waiting: z.number().int().describe("How many runs wait for it."),
+  })
+  .describe("As the process knows it that drives the runs.");
+
 export const budgetSchema = z
   .object({
     budget_id: z.string(),
@@ -19,6 +27,7 @@ export const budgetSchema = z
         is: z.enum(["ok", "near", "used_up"]).describe("`near`: 80 % are used."),
       }),
     ),
+    reserved: reservedSchema,
     unpriced: z.boolean().describe("Something had no known price: the cost is a lower bound."),
     created_at: timeSchema,
     updated_at: timeSchema,

@@ -27,6 +27,8 @@ const table: Table<BudgetDescription> = {
         PER: budget.per,
         USED: isCost ? { usd: used, unpriced: budget.unpriced, warns } : { text: used, warns },
         LIMIT: isCost ? { usd: limit } : limit,
+        RESERVED: isCost ? { usd: budget.reserved.usd } : "",
+        WAITING: budget.reserved.waiting === 0 ? "" : budget.reserved.waiting,
         OF: of,
         THEN: budget.on_exceeded,
       };
@@ -129,7 +131,8 @@ export const getBudget = defineOperation({
   mcp: NO_MODEL,
   async handle({ app }, given) {
     const { budgets } = await app.service();
-    return describeBudget(app, budgets, await find(app, budgets, given.id));
+    const budget = await find(app, budgets, given.id);
+    return describeBudget(app, budgets, budget, (await app.waits([])).holds);
   },
 });
 
@@ -163,7 +166,8 @@ export const removeBudget = defineOperation({
 async function budgetsOf(app: Application): Promise<readonly BudgetDescription[]> {
   const { budgets } = await app.service();
   const seen = (await budgets.list()).filter((budget) => isSeen(app, budget));
-  return Promise.all(seen.map((budget) => describeBudget(app, budgets, budget)));
+  const holds = seen.length === 0 ? [] : (await app.waits([])).holds;
+  return Promise.all(seen.map((budget) => describeBudget(app, budgets, budget, holds)));
 }
 
 async function find(app: Application, budgets: Budgets, given: string): Promise<Budget> {

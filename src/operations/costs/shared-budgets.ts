@@ -2,8 +2,10 @@ import { AMOUNTS, howNear, SHOWN_AMOUNTS } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoDay, toIsoTime } from "../../core/iso-time.ts";
 import type { Budget, Budgets } from "../../ports/service/budgets.ts";
+import type { BudgetHold } from "../../ports/waits.ts";
 import type { Application } from "../application/application.ts";
 import type { BudgetDescription } from "./budget-schema.ts";
+import { toUsd } from "./micro-dollars.ts";
 
 /**
  * Refuses a run that no budget leaves anything for, before it has begun; one that asks a person lets it begin. Throws
@@ -34,6 +36,7 @@ export async function describeBudget(
   app: Pick<Application, "clock">,
   budgets: Budgets,
   budget: Budget,
+  holds: readonly BudgetHold[] = [],
 ): Promise<BudgetDescription> {
   const { id, workflow, tenantId, per, onExceeded, webhook, limits, createdAt, updatedAt } = budget;
   const day = per === "day" ? toIsoDay(app.clock.now()) : "";
@@ -55,8 +58,14 @@ export async function describeBudget(
     webhook: webhook ?? null,
     day: day === "" ? null : day,
     uses,
+    reserved: describeHolds(holds.filter((hold) => hold.budget === id)),
     unpriced: use.unpriced,
     created_at: toIsoTime(createdAt),
     updated_at: toIsoTime(updatedAt),
   };
+}
+
+export function describeHolds(holds: readonly BudgetHold[]): BudgetDescription["reserved"] {
+  const sum = (of: "heldMicro" | "runs" | "waiting") => holds.reduce((total, hold) => total + hold[of], 0);
+  return { usd: toUsd(sum("heldMicro")), runs: sum("runs"), waiting: sum("waiting") };
 }

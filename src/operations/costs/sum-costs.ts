@@ -7,7 +7,9 @@ import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { eachEvent } from "../runs/each-event.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
+import { reservedSchema } from "./budget-schema.ts";
 import { atMostSchema, boundedUsd, toUsd } from "./micro-dollars.ts";
+import { describeHolds } from "./shared-budgets.ts";
 
 export const COST_GROUPS = ["workflow", "model", "day", "tenant"] as const;
 
@@ -36,6 +38,7 @@ export const costsSchema = z
     until: timeSchema.nullable(),
     items: z.array(groupSchema),
     total: sumSchema,
+    reserved: reservedSchema.optional().describe("Now, by runs whose money is limited. Absent: a tenant asks."),
     counted_from: timeSchema.nullable().describe("Set where there are too many runs: the sums hold from then on."),
   })
   .meta({ id: "Costs" });
@@ -80,8 +83,15 @@ export async function sumCosts(app: Application, { by, since, until }: CostsWant
     until: until === undefined ? null : new Date(until).toISOString(),
     items,
     total: sums.total(),
+    ...(await describeReserved(app)),
     counted_from: hasMore && last !== undefined ? new Date(last.createdAt).toISOString() : null,
   };
+}
+
+async function describeReserved(app: Application): Promise<Pick<Costs, "reserved">> {
+  if (app.tenantId !== undefined) return {};
+  const { holds } = await app.waits([]);
+  return { reserved: describeHolds(holds.filter(({ budget }) => budget === undefined)) };
 }
 
 async function addRun(

@@ -14,7 +14,7 @@ import {
 import { passTurn } from "../../ports/turns.ts";
 import type { Application } from "../application/application.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
-import { findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
+import { findBudgetWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import type { RunSummary } from "./run-schemas.ts";
 
 export interface RunsWanted {
@@ -66,8 +66,12 @@ export async function listRuns(app: Application, { limit, cursor, offset, ...ask
     offset,
   });
   const shown = found.slice(0, limit);
-  const undriven = await findUndriven(app, shown);
-  const items = shown.map((run) => ({ ...summarizeRun(run), ...(undriven.has(run.id) ? UNDRIVEN : {}) }));
+  const [undriven, waits] = await Promise.all([findUndriven(app, shown), findBudgetWaits(app, shown)]);
+  const items = shown.map((run) => ({
+    ...summarizeRun(run),
+    ...(undriven.has(run.id) ? UNDRIVEN : {}),
+    ...waits.get(run.id),
+  }));
   return { items, next_cursor: found[limit]?.id ?? null };
 }
 

@@ -32,6 +32,15 @@ export const runSummarySchema = z
       .literal(true)
       .optional()
       .describe("It should go on, and no process drives it. Absent: one does, or it waits or has ended."),
+    budget_wait: z
+      .object({
+        says: z.string(),
+        needs_usd: z.number().nullable().describe("The most that the call costs. Null: it waits for no money."),
+        held_usd: z.number().describe("What attempts under way will likely take of it."),
+        held_by: z.number().int().describe("How many runs these attempts are of."),
+      })
+      .optional()
+      .describe("What its first attempt in line waits for. Absent: none waits for a budget."),
     parent_run_id: z.string().nullable(),
     tenant_id: z.string().nullable(),
     created_at: timeSchema,

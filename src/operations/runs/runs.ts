@@ -123,17 +123,20 @@ export const countRunsByStatus = defineOperation({
   handle: ({ app }, wanted) => countByStatus(app, toWanted(wanted)),
 });
 
-/** A line for each run that only a person lets go on again, and what lets those go on that no process drives. */
+/** A line for each run that only a person lets go on again, or that waits for a budget, and what lets those go on that no process drives. */
 function tellStanding(runs: readonly RunSummary[]) {
   const held = runs.flatMap(({ run_id, completed_at, error }) =>
     completed_at === null && error !== null ? [`${run_id}  held: ${error.message} ${error.remedy}`] : [],
+  );
+  const waiting = runs.flatMap(({ run_id, budget_wait: wait }) =>
+    wait === undefined ? [] : [`${run_id}  ${wait.says}`],
   );
   const undriven = runs.flatMap(({ run_id, not_driven }) => (not_driven === true ? [run_id] : []));
   const [first] = undriven;
   const what =
     undriven.length === 1 ? `${first}  no process drives it` : `No process drives ${undriven.length} of these runs`;
   const how = undriven.length === 1 ? `pawl runs resume ${first}` : "pawl runs resume --all, or pawl serve";
-  const lines = [...held, ...(undriven.length === 0 ? [] : [`${what}. To go on: ${how}`])];
+  const lines = [...held, ...waiting, ...(undriven.length === 0 ? [] : [`${what}. To go on: ${how}`])];
   return lines.length === 0 ? {} : { data: `\n${lines.join("\n")}` };
 }
 

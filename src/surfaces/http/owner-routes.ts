@@ -65,7 +65,7 @@ export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonl
     return answer(c, await (await app.host()).startRun({ ...start, definition }));
   });
   http.get("/owner/runs/:id/settled", async (c) => answer(c, await (await app.host()).settled(c.req.param("id"))));
-  http.get("/owner/runs/:id/capacity", async (c) => answer(c, await app.capacityWaits(c.req.param("id"))));
+  http.get("/owner/waits", async (c) => answer(c, await app.waits(c.req.query("runs")?.split(",") ?? [])));
   http.get("/owner/runs/:id/notices", async (c) => streamNotices(app, c.req.param("id")));
   http.post("/owner/tools/:name", async (c) => {
     const call = { tool: c.req.param("name"), ...(await readFields(c, terminalCallSchema)) };

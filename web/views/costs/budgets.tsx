@@ -45,7 +45,7 @@ export function Budgets() {
 }
 
 function BudgetCard({ budget }: { readonly budget: Budget }) {
-  const { budget_id: id, workflow, tenant_id: tenant, per, on_exceeded: then, unpriced } = budget;
+  const { budget_id: id, workflow, tenant_id: tenant, per, on_exceeded: then, unpriced, reserved } = budget;
   const remove = useDo("DELETE /budgets/{id}");
   const [open, setOpen] = useState<"change" | "remove">();
   const whose = `${workflow ?? "every workflow"}${tenant === null ? "" : ` of the tenant ${tenant}`}`;
@@ -71,6 +71,11 @@ function BudgetCard({ budget }: { readonly budget: Budget }) {
           <UseBar key={use.of} use={use} />
         ))}
       </ul>
+      {reserved.runs + reserved.waiting > 0 && (
+        <p className="mt-1 text-xs text-soft">
+          {toUsdText(reserved.usd)} reserved by {reserved.runs} runs; {reserved.waiting} wait
+        </p>
+      )}
       {unpriced && <p className="mt-1 text-xs text-warn">Something had no known price: the cost is a lower bound.</p>}
       {remove.error !== null && <Problem error={remove.error} />}
       {open === "change" && <BudgetForm budget={budget} onClose={() => setOpen(undefined)} />}

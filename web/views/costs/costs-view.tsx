@@ -8,7 +8,7 @@ import { Choice, TextField } from "../../parts/fields.tsx";
 import { Empty, Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { Cost, Time } from "../../parts/values.tsx";
+import { Cost, Time, toUsdText } from "../../parts/values.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { Budgets } from "./budgets.tsx";
 import { CostTable } from "./cost-table.tsx";
@@ -80,7 +80,7 @@ export function CostsView() {
   );
 }
 
-function Total({ costs: { total, counted_from: from } }: { readonly costs: OutputOf<"GET /costs"> }) {
+function Total({ costs: { total, reserved, counted_from: from } }: { readonly costs: OutputOf<"GET /costs"> }) {
   return (
     <div>
       <p className="text-2xl font-semibold">
@@ -96,6 +96,11 @@ function Total({ costs: { total, counted_from: from } }: { readonly costs: Outpu
           </span>
         )}
       </p>
+      {reserved !== undefined && reserved.runs + reserved.waiting > 0 && (
+        <p className="text-soft">
+          {toUsdText(reserved.usd)} reserved now by {reserved.runs} runs; {reserved.waiting} wait
+        </p>
+      )}
       {from !== null && (
         <p className="text-warn">
           There are too many runs to sum up at once: this is of those that started <Time at={from} /> or later.

@@ -64,6 +64,7 @@ export function RunHeader({ run, step, isLost }: RunHeaderProps) {
         {run.tenant_id !== null && <Fact name="tenant">{run.tenant_id}</Fact>}
         <Lineage run={run} />
       </dl>
+      {run.budget_wait && <p className="mt-1 text-sm text-wait">It {run.budget_wait.says}.</p>}
       {run.capacity_waits?.map(({ pool, waiting, width }) => (
         <p key={pool} className="mt-1 text-sm text-wait">
           {waiting} calls wait for {pool}, which takes {width} at once.

@@ -54,6 +54,7 @@ export const RunRow = memo(function RunRow({ run, isMarked, onMark }: RunRowProp
         title={error?.message ?? ""}
       >
         {run.not_driven === true && <span className="mr-1 text-warn">not driven</span>}
+        {run.budget_wait && <span className="mr-1 text-wait">{run.budget_wait.says}</span>}
         {error === null ? wordsOf(status) : `${error.code}: ${error.message}`}
       </span>
       <span className="max-md:hidden">

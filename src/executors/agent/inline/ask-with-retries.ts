@@ -32,8 +32,7 @@ export type Sent = Paid & { readonly settle: SettleCall };
 
 export type AskedReply =
   /** What it cost is not settled. */
-  | (Extract<TurnReply, { ok: true }> & { readonly reserved: Sent })
-  | Extract<TurnReply, { ok: false }>;
+  (Extract<TurnReply, { ok: true }> & { readonly reserved: Sent }) | Extract<TurnReply, { ok: false }>;
 
 /**
  * Asks, and again while the provider is overloaded, out of reach or breaks off: after the time that it names, else after

@@ -57,7 +57,11 @@ export function createSandstormExecutor(options: SandstormOptions): Executor<Out
       log.note("The definition names another server than the configured one: no keys are sent to it.");
     const { afterResultMs = AFTER_RESULT_MS } = options;
     const asked = task.isLimited === true ? await boundOf(input, options.prices) : undefined;
-    const reservation = await task.reserve({ atMostMicro: asked?.most, leastMicro: asked?.least, payee: server.shownUrl });
+    const reservation = await task.reserve({
+      atMostMicro: asked?.most,
+      leastMicro: asked?.least,
+      payee: server.shownUrl,
+    });
     if ("status" in reservation) return reservation;
     const { atMostMicro, loweredBy } = reservation;
     const overloaded: Spent[] = [];

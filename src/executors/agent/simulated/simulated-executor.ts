@@ -52,11 +52,7 @@ export function createSimulatedExecutor(options: SimulatedOptions = {}): Executo
 }
 
 /** It costs what it will, by the same rules as one that is paid for. */
-async function payFor(
-  { turn }: PreparedTurn,
-  task: Task,
-  give: () => Promise<SimulatedTurn>,
-): Promise<SimulatedTurn> {
+async function payFor({ turn }: PreparedTurn, task: Task, give: () => Promise<SimulatedTurn>): Promise<SimulatedTurn> {
   const costMicro = costOfTurn(turn);
   if (task.isLimited !== true || costMicro === 0) return give();
   const reservation = await task.reserve({ atMostMicro: costMicro ?? undefined, payee: "a simulated agent" });

@@ -15,16 +15,9 @@ import {
 } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, OwnAccount, SharedAccount } from "./budget-account.ts";
-import { givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
+import { type Applicant, givesTryBack, type PayingRun, toRunShares } from "./paying-run.ts";
 import { NOTHING, UseTracker } from "./use-tracker.ts";
 import { type OfAttempt, UsualUse } from "./usual-use.ts";
-
-/** An attempt. */
-interface Applicant {
-  readonly run: LiveRun;
-  readonly path: string;
-  readonly attempt: number;
-}
 
 interface LedgerParts {
   readonly clock: Clock;
@@ -460,8 +453,7 @@ export class BudgetLedger {
     const key = accountKeyOf(budget, day);
     const known = this.#accounts.get(key);
     if (known !== undefined) return known;
-    for (const [name, old] of this.#accounts)
-      if (old.day !== "" && old.day < day) this.#accounts.delete(name);
+    for (const [name, old] of this.#accounts) if (old.day !== "" && old.day < day) this.#accounts.delete(name);
     const account = new SharedAccount(budget, day);
     this.#accounts.set(key, account);
     this.#lease(account);

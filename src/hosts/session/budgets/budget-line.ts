@@ -5,12 +5,14 @@ import { isInFinally } from "../../../core/interpreter/attempt/admission.ts";
 import { budgetKeyOf, isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Asks } from "../../../ports/executor.ts";
-import type { RunningTask } from "../tasks/running-task.ts";
+import type { BudgetView, BudgetWait } from "../../../ports/waits.ts";
+import type { LiveRun } from "../live-run.ts";
 import { type BudgetAccount, SharedAccount } from "./budget-account.ts";
 import type { BudgetLedger } from "./budget-ledger.ts";
 import { BudgetNotes } from "./budget-notes.ts";
 import { type CallCost, decideMoney, decideUse } from "./decide-admission.ts";
 import { askToRaise, type Short, showAccount, usualRaise, writeRaise } from "./explain-account.ts";
+import type { Spender } from "./paying-run.ts";
 
 /** What an attempt has of budgets while it is under way. */
 interface Funds {
@@ -22,9 +24,16 @@ interface Funds {
   waits: boolean;
 }
 
+interface Holding {
+  readonly budget: string | undefined;
+  heldMicro: number;
+  readonly runs: Set<string>;
+  readonly waiting: Set<string>;
+}
+
 /** An attempt that wants to begin, or to send a call. */
 export interface Wish {
-  readonly task: RunningTask;
+  readonly task: Spender;
   /** Absent: it wants to begin. */
   readonly cost?: CallCost;
   /** Ends the wait. It is not called again. */
@@ -47,8 +56,9 @@ export type Answer =
  */
 export class BudgetLine {
   readonly #ledger: BudgetLedger;
-  readonly #wishes = new Set<Wish>();
-  readonly #funds = new ChurnMap<RunningTask, Funds>();
+  /** Each with the account for which it was last found to wait. */
+  readonly #wishes = new Map<Wish, BudgetAccount | undefined>();
+  readonly #funds = new ChurnMap<Spender, Funds>();
   readonly #notes: BudgetNotes;
   #isLooking = false;
   #mustLookAgain = false;
@@ -61,11 +71,11 @@ export class BudgetLine {
   }
 
   /** False: nothing limits its run. */
-  limits({ run }: RunningTask): boolean {
+  limits({ run }: Spender): boolean {
     return this.#ledger.has(run);
   }
 
-  limitsMoney({ run }: RunningTask): boolean {
+  limitsMoney({ run }: Spender): boolean {
     return this.#ledger.limitsMoney(run);
   }
 
@@ -74,7 +84,7 @@ export class BudgetLine {
     const { task } = wish;
     // `finally` cleans up, even when nothing is left.
     if (isInFinally(task.instance.scope)) return this.#go(wish, wish.cost?.atMost ?? 0);
-    this.#wishes.add(wish);
+    this.#wishes.set(wish, undefined);
     this.#setWaits(task, true);
     const stopped = () => this.#end(wish, { kind: "stopped" });
     task.controller.signal.addEventListener("abort", stopped, { once: true });
@@ -82,15 +92,15 @@ export class BudgetLine {
   }
 
   /** A call in flight may cost so much less, or nothing any more. */
-  giveBack(task: RunningTask, micro: number): void {
+  giveBack(task: Spender, micro: number): void {
     const funds = this.#funds.get(task);
     if (funds === undefined || micro <= 0) return;
     funds.heldMicro -= micro;
     if (this.#wishes.size > 0) this.look();
   }
 
-  ended(task: RunningTask): void {
-    for (const wish of this.#wishes) if (wish.task === task) this.#wishes.delete(wish);
+  ended(task: Spender): void {
+    for (const wish of this.#wishes.keys()) if (wish.task === task) this.#wishes.delete(wish);
     if (this.#funds.delete(task) && this.#wishes.size > 0) this.look();
   }
 
@@ -131,31 +141,36 @@ export class BudgetLine {
   #inOrder(): readonly Wish[] {
     const hasBegun = ({ task }: Wish) =>
       Number(this.#funds.get(task)?.claims.cost !== undefined || task.instance.costMicro > 0);
-    return [...this.#wishes].sort((a, b) => hasBegun(b) - hasBegun(a));
+    return [...this.#wishes.keys()].sort((a, b) => hasBegun(b) - hasBegun(a));
   }
 
   #decide(wish: Wish, held: Set<BudgetAccount>): void {
     const accounts = this.#ledger.accountsOf(wish.task.run);
     let micro = wish.cost?.atMost ?? 0;
     let lowered: Short | undefined;
-    let mustWait = accounts === undefined || accounts.some((account) => held.has(account));
-    for (const account of mustWait ? [] : (accounts ?? [])) {
+    let waitsFor = accounts?.find((account) => held.has(account));
+    const mustAsk = accounts === undefined || waitsFor !== undefined;
+    for (const account of mustAsk ? [] : accounts) {
       const found = this.#judge(account, wish);
       if (found.kind === "go") {
         if (found.micro < micro) lowered = { account, of: ["cost"], needsMicro: micro };
         micro = Math.min(micro, found.micro);
-      } else if (account instanceof SharedAccount && this.#ledger.getsMore(account)) mustWait = true;
-      else if (found.kind === "wait") mustWait = true;
+      } else if (found.kind === "wait" || (account instanceof SharedAccount && this.#ledger.getsMore(account)))
+        waitsFor ??= account;
       else return this.#end(wish, { kind: "short", short: { account, ...found } });
     }
-    if (!mustWait) return this.#go(wish, micro, lowered);
+    if (!mustAsk && waitsFor === undefined) return this.#go(wish, micro, lowered);
+    this.#wishes.set(wish, waitsFor);
     for (const account of accounts ?? []) held.add(account);
   }
 
   #judge(
     account: BudgetAccount,
     { task, cost }: Wish,
-  ): { readonly kind: "go"; readonly micro: number } | { readonly kind: "wait" } | ({ readonly kind: "short" } & Omit<Short, "account">) {
+  ):
+    | { readonly kind: "go"; readonly micro: number }
+    | { readonly kind: "wait" }
+    | ({ readonly kind: "short" } & Omit<Short, "account">) {
     const usual = this.#ledger.usualOf(task);
     const { limits } = account;
     if (cost !== undefined) {
@@ -181,20 +196,21 @@ export class BudgetLine {
       mustWait ||= found === "wait" && of !== "tries" && !isOwnTime;
     }
     // One question is enough.
-    if (short.length > 0 && (account.taken.cost ?? 0) >= (limits.cost ?? Number.POSITIVE_INFINITY)) short.unshift("cost");
+    if (short.length > 0 && (account.taken.cost ?? 0) >= (limits.cost ?? Number.POSITIVE_INFINITY))
+      short.unshift("cost");
     if (short.length > 0) return { kind: "short", of: short };
     return mustWait ? { kind: "wait" } : { kind: "go", micro: 0 };
   }
 
-  #roomOf(account: BudgetAccount, of: keyof Amounts, asking?: RunningTask) {
+  #roomOf(account: BudgetAccount, of: keyof Amounts, asking?: Spender) {
     let [inFlight, claimed, othersWork] = [0, 0, false];
-    for (const [task, { claims, heldMicro, waits }] of this.#funds.entries()) {
-      const claim = claims[of];
+    for (const [task, funds] of this.#funds.entries()) {
+      const claim = funds.claims[of];
       if (!this.#ledger.pays(task.run, account)) continue;
-      if (of === "cost") inFlight += heldMicro;
+      if (of === "cost") inFlight += funds.heldMicro;
       if (task === asking || claim === undefined) continue;
-      claimed += of === "cost" ? Math.max(heldMicro, claim - task.instance.attemptCostMicro) : claim;
-      othersWork ||= !waits;
+      claimed += of === "cost" ? claimOf(task, funds) : claim;
+      othersWork ||= !funds.waits;
     }
     return { taken: account.taken[of] ?? 0, inFlight, claimed, othersWork };
   }
@@ -221,18 +237,18 @@ export class BudgetLine {
     wish.end(answer);
   }
 
-  #setWaits(task: RunningTask, waits: boolean): void {
+  #setWaits(task: Spender, waits: boolean): void {
     const funds = this.#funds.get(task);
     if (funds !== undefined) funds.waits = waits;
   }
 
   /** The question whether a limit is to be raised. Undefined: its run ends. */
-  questionOf({ run, attempt }: RunningTask, short: Short): Asks | undefined {
+  questionOf({ run, attempt }: Spender, short: Short): Asks | undefined {
     const { account, of } = short;
     if (account.onExceeded === "stop" && short.doubtMicro === undefined) return undefined;
     const raise = usualRaise(short);
     // One question is enough.
-    for (const wish of [...this.#wishes]) if (wish.task.run === run) this.#end(wish, { kind: "hold" });
+    for (const wish of [...this.#wishes.keys()]) if (wish.task.run === run) this.#end(wish, { kind: "hold" });
     return {
       status: "asks",
       key: budgetKeyOf(account.id, `${attempt} ${writeRaise(account, of, raise)} ${account.day}`.trim()),
@@ -243,7 +259,52 @@ export class BudgetLine {
     };
   }
 
-  #waiting(): readonly RunningTask[] {
-    return [...this.#wishes].map(({ task }) => task);
+  /** What attempts under way hold, and what the first in line of each of these runs waits for. */
+  view(runs: ReadonlySet<string>): BudgetView {
+    const [holds, waits] = [new Map<string | undefined, Holding>(), new Map<string, BudgetWait>()];
+    const holdingOf = (budget?: string) => {
+      const holding = holds.get(budget) ?? { budget, heldMicro: 0, runs: new Set(), waiting: new Set() };
+      holds.set(budget, holding);
+      return holding;
+    };
+    const sharedOf = (run: LiveRun) =>
+      (this.#ledger.accountsOf(run) ?? []).flatMap((account) => (account instanceof SharedAccount ? [account.id] : []));
+    for (const [task, funds] of this.#funds.entries()) {
+      if (funds.claims.cost === undefined) continue;
+      for (const budget of [undefined, ...sharedOf(task.run)]) {
+        const holding = holdingOf(budget);
+        holding.heldMicro += claimOf(task, funds);
+        holding.runs.add(task.runId);
+      }
+    }
+    for (const [wish, account] of this.#wishes) {
+      const { runId: run } = wish.task;
+      if (account === undefined) continue;
+      for (const budget of [undefined, ...sharedOf(wish.task.run)]) holdingOf(budget).waiting.add(run);
+      if (!runs.has(run) || waits.has(run)) continue;
+      const held = [...this.#funds.entries()].filter(([task]) => this.#ledger.pays(task.run, account));
+      waits.set(run, {
+        run,
+        budget: account.name,
+        ...(wish.cost === undefined ? {} : { needsMicro: wish.cost.atMost }),
+        heldMicro: held.reduce((sum, [task, funds]) => sum + claimOf(task, funds), 0),
+        runs: new Set(held.flatMap(([task, { claims }]) => (claims.cost === undefined ? [] : [task.runId]))).size,
+      });
+    }
+    const shown = [...holds.values()].map((holding) => ({
+      ...holding,
+      runs: holding.runs.size,
+      waiting: holding.waiting.size,
+    }));
+    return { holds: shown, waits: [...waits.values()] };
   }
+
+  #waiting(): readonly Spender[] {
+    return [...this.#wishes.keys()].map(({ task }) => task);
+  }
+}
+
+/** The money that an attempt will likely take from now on. */
+function claimOf({ instance }: Spender, { claims, heldMicro }: Funds): number {
+  return Math.max(heldMicro, (claims.cost ?? 0) - instance.attemptCostMicro);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../ports/clock.ts";
 import type { LiveRun } from "../live-run.ts";
-import type { RunningTask } from "../tasks/running-task.ts";
+import type { Spender } from "./paying-run.ts";
 
 const FIRST_NOTE_MS = 100;
 const NOTE_EVERY_MS = 1_000;
@@ -8,12 +8,12 @@ const NOTE_EVERY_MS = 1_000;
 /** Tells those who watch a run how many of its tries wait for what others may give back of a budget, while some do. */
 export class BudgetNotes {
   readonly #clock: Clock;
-  readonly #waiting: () => readonly RunningTask[];
+  readonly #waiting: () => readonly Spender[];
   /** Runs that were told of some, each with a try by which it can be told that there are none any more. */
-  #told = new Map<LiveRun, RunningTask>();
+  #told = new Map<LiveRun, Spender>();
   #isDue = false;
 
-  constructor(clock: Clock, waiting: () => readonly RunningTask[]) {
+  constructor(clock: Clock, waiting: () => readonly Spender[]) {
     this.#clock = clock;
     this.#waiting = waiting;
   }
@@ -32,7 +32,7 @@ export class BudgetNotes {
   }
 
   #tell(): void {
-    const counts = new Map<LiveRun, { readonly task: RunningTask; readonly waiting: number }>();
+    const counts = new Map<LiveRun, { readonly task: Spender; readonly waiting: number }>();
     for (const task of this.#waiting()) {
       if (task.run.isWatched) counts.set(task.run, { task, waiting: (counts.get(task.run)?.waiting ?? 0) + 1 });
     }
@@ -42,6 +42,6 @@ export class BudgetNotes {
   }
 }
 
-function tellOf({ run, path, attempt }: RunningTask, waiting: number): void {
+function tellOf({ run, path, attempt }: Spender, waiting: number): void {
   run.notify({ type: "live", path, attempt, event: { type: "budget", waiting } });
 }

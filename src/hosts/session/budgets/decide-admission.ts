@@ -1,5 +1,3 @@
-import type { Amounts } from "../../../core/history/events.ts";
-
 /** A call that is paid for, in micro-dollars. */
 export interface CallCost {
   /** The most that it can cost. */
@@ -51,10 +49,7 @@ export function decideMoney(
   return least <= left ? { kind: "go", micro: Math.min(atMost, left) } : { kind: "short", needs: least };
 }
 
-/** What can be limited beside money. It is known when an attempt is over, so that one may go beyond a limit. */
-export type Use = Exclude<keyof Amounts, "cost">;
-
-/** Decides whether an attempt may begin, by one amount. */
+/** Decides whether an attempt may begin, by an amount that is known when it is over: one may go beyond a limit. */
 export function decideUse({
   limit,
   taken,

@@ -64,7 +64,12 @@ export function writeRaise({ limits }: BudgetAccount, of: readonly (keyof Amount
 
 /** The raises of limits that were not raised since. Questions of before name no raise: as much again as was set. */
 export function readUnraised({ limits, set }: BudgetAccount, written: string): Amounts {
-  const asked = new Map(written.split(",").map((each) => each.split(/[=+]/) as [string, string, string | undefined]).map(([of, ...rest]) => [of, rest]));
+  const asked = new Map(
+    written
+      .split(",")
+      .map((each) => each.split(/[=+]/) as [string, string, string | undefined])
+      .map(([of, ...rest]) => [of, rest]),
+  );
   return Object.fromEntries(
     AMOUNTS.flatMap((of) => {
       const [then, by] = asked.get(of) ?? [];

@@ -1,8 +1,25 @@
 import type { Event } from "../../../core/history/events.ts";
+import type { Instance } from "../../../core/history/run-state.ts";
 import type { Budget, BudgetUse, RunShare } from "../../../ports/service/budgets.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { OwnAccount } from "./budget-account.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";
+
+/** An attempt. */
+export interface Applicant {
+  readonly run: LiveRun;
+  readonly path: string;
+  readonly attempt: number;
+}
+
+/** An attempt in the hands of an executor. */
+export interface Spender extends Applicant {
+  readonly runId: string;
+  readonly instance: Instance;
+  readonly controller: Pick<AbortController, "signal">;
+  readonly hasEnded: boolean;
+  readonly isAbandoned: boolean;
+}
 
 /** One run in memory: the accounts that it pays from, and its use. */
 export interface PayingRun {

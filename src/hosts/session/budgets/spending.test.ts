@@ -102,7 +102,8 @@ describe("a budget that is too little for an agent", () => {
     const { error } = await world.run(SKIPPED, {}, { maxCostMicro: 1_000 });
     expect(error).toEqual({
       code: "BUDGET_EXCEEDED",
-      message: "What the run may use is too little for another try: $0.0007 of $0.0010, and the next call may cost $0.0004.",
+      message:
+        "What the run may use is too little for another try: $0.0007 of $0.0010, and the next call may cost $0.0004.",
     });
   });
 });
@@ -151,6 +152,30 @@ describe("what does not fit", () => {
   });
 });
 
+test("what is reserved, and what a run waits for, can be seen", async () => {
+  const { promise, resolve: end } = Promise.withResolvers<void>();
+  const slow: Play = async (task) => {
+    const settle = await send(task, 700);
+    await promise;
+    settle(100);
+    return succeed("x", 100);
+  };
+  const world = worldWith({}, { plays: { a: slow, c: spends(400) } });
+  const first = await world.start(toGraph([agentTask("a")]));
+  await expect.poll(() => world.host.budgetView([]).holds.length).toBe(2);
+  const second = await world.start(toGraph([agentTask("c")]));
+  const held = { heldMicro: 700, runs: 1, waiting: 1 };
+  await expect
+    .poll(() => world.host.budgetView([first.id, second.id]))
+    .toEqual({
+      holds: [held, { ...held, budget: "shared" }],
+      waits: [{ run: second.id, budget: "The budget of all workflows", needsMicro: 400, heldMicro: 700, runs: 1 }],
+    });
+  end();
+  await Promise.all([first, second].map(({ id }) => world.host.settled(id)));
+  expect(world.host.budgetView([first.id, second.id])).toEqual({ holds: [], waits: [] });
+});
+
 describe("money in doubt", () => {
   const HANGS: WorldOptions = {
     plays: {
@@ -166,7 +191,9 @@ describe("money in doubt", () => {
     const { id } = await world.start(toGraph([agentTask("a")]), {}, { maxCostMicro });
     let at = world;
     for (let death = 1; ; death += 1) {
-      await expect.poll(async () => (await at.typesOf(id)).filter((type) => type === "costReserved").length).toBe(death);
+      await expect
+        .poll(async () => (await at.typesOf(id)).filter((type) => type === "costReserved").length)
+        .toBe(death);
       at = world.next(death === deaths ? { plays: { a: spends(300) } } : {});
       await at.clock.advance(60_000);
       await at.host.recover();

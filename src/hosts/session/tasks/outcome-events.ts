@@ -98,11 +98,6 @@ export function timedOut({
   return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
 }
 
-export function stoppedOutcome(path: string, effect: Failed["effect"] = "unknown"): Failed {
-  const message = `"${path}" was told to stop.`;
-  return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect, costMicro: 0 };
-}
-
 export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {
   const what = status === "asks" ? "What a person is to judge" : "The output";
   const message = `${what} is larger than ${maxBytes} bytes.`;

@@ -21,7 +21,6 @@ import { maskJson } from "../values/mask-json.ts";
 import { toStoredValue, type ValueWriter } from "../values/stored-value.ts";
 import { answerSchemaFor } from "./answer-schema.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
-import { stoppedOutcome } from "./outcome-events.ts";
 import { StepTimeout } from "./step-timeout.ts";
 
 /** Why an attempt is told to stop. */
@@ -200,9 +199,18 @@ export class RunningTask implements Task, StartNote {
   #toOutspent(answer: Extract<Answer, { readonly kind: "short" | "hold" }>): Failed {
     this.isHeldBack = answer.kind === "hold";
     this.short = answer.kind === "short" ? answer.short : undefined;
-    const message = answer.kind === "hold" ? `"${this.path}" waits for an answer about its budget.` : explainShort(answer.short);
+    const message =
+      answer.kind === "hold" ? `"${this.path}" waits for an answer about its budget.` : explainShort(answer.short);
     const outspent = { goesOn: true };
-    return { status: "failed", code: "BUDGET_EXCEEDED", message, retryable: false, effect: "none", costMicro: 0, outspent };
+    return {
+      status: "failed",
+      code: "BUDGET_EXCEEDED",
+      message,
+      retryable: false,
+      effect: "none",
+      costMicro: 0,
+      outspent,
+    };
   }
 
   #toReservation(
@@ -356,4 +364,9 @@ export class RunningTask implements Task, StartNote {
     const values = await this.run.values.load(viewOf(this.instance), [], new Set([seq]));
     return values.value(seq);
   }
+}
+
+export function stoppedOutcome(path: string, effect: Failed["effect"] = "unknown"): Failed {
+  const message = `"${path}" was told to stop.`;
+  return { status: "failed", code: "INTERRUPTED", message, retryable: false, effect, costMicro: 0 };
 }

@@ -1,7 +1,10 @@
+import { writeMicro } from "../../../core/amounts.ts";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { type RunRecord, wantsDriver } from "../../../ports/journal.ts";
+import type { BudgetWait } from "../../../ports/waits.ts";
 import type { Application } from "../../application/application.ts";
+import { toUsd } from "../../costs/micro-dollars.ts";
 import type { RunDescription } from "../run-schemas.ts";
 
 /** Runs that should go on, where no process is there to drive them: after a crash, and where one was left without a server. */
@@ -17,15 +20,45 @@ export async function findUndriven(
 
 export const UNDRIVEN = { not_driven: true } as const;
 
-/** What calls of a run wait for at this moment: the process that drives it knows. */
-export async function describeWaits(
-  app: Pick<Application, "capacityWaits">,
-  { id, status }: RunRecord,
-): Promise<Pick<RunDescription, "capacity_waits">> {
-  const waits = status === "running" ? await app.capacityWaits(id) : [];
-  if (waits.length === 0) return {};
+/** What each of these runs waits for of a budget at this moment: the process that drives it knows. */
+export async function findBudgetWaits(
+  app: Pick<Application, "waits">,
+  runs: readonly RunRecord[],
+): Promise<ReadonlyMap<string, Pick<RunDescription, "budget_wait">>> {
+  const running = runs.flatMap(({ id, status }) => (status === "running" ? [id] : []));
+  const waits = running.length === 0 ? [] : (await app.waits(running)).waits;
+  return new Map(waits.map((wait) => [wait.run, { budget_wait: describeBudgetWait(wait) }]));
+}
+
+function describeBudgetWait({ budget, needsMicro, heldMicro, runs }: BudgetWait) {
+  const what = `${needsMicro === undefined ? "" : `${writeUsd(needsMicro)} of `}${budget.charAt(0).toLowerCase()}${budget.slice(1)}`;
+  const held = `${runs === 1 ? "1 run holds" : `${runs} runs hold`} ${writeUsd(heldMicro)}`;
   return {
-    capacity_waits: waits.map(({ name, inFlight, width, waitingHere, waiting, closedUntil }) => ({
+    says: `waits for ${what}: ${held}`,
+    needs_usd: needsMicro === undefined ? null : toUsd(needsMicro),
+    held_usd: toUsd(heldMicro),
+    held_by: runs,
+  };
+}
+
+/** In cents, unless it is less. */
+function writeUsd(micro: number): string {
+  return micro > 0 && micro < 10_000 ? writeMicro(micro) : `$${(micro / 1_000_000).toFixed(2)}`;
+}
+
+/** What calls and attempts of a run wait for at this moment. */
+export async function describeWaits(
+  app: Pick<Application, "waits">,
+  { id, status }: RunRecord,
+): Promise<Pick<RunDescription, "capacity_waits" | "budget_wait">> {
+  if (status !== "running") return {};
+  const { capacity, waits } = await app.waits([id]);
+  const [wait] = waits;
+  const budget = wait === undefined ? {} : { budget_wait: describeBudgetWait(wait) };
+  if (capacity.length === 0) return budget;
+  return {
+    ...budget,
+    capacity_waits: capacity.map(({ name, inFlight, width, waitingHere, waiting, closedUntil }) => ({
       pool: name,
       in_flight: inFlight,
       width,

@@ -47,6 +47,7 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     const share = `${Number(used.toFixed(4))} of ${limit} ${of.replace("cost_usd", "USD")}`;
     facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
   }
+  if (run.budget_wait !== undefined) facts.push(["waits", paint("yellow", sanitize(run.budget_wait.says.slice(6)))]);
   for (const wait of run.capacity_waits ?? []) {
     const { in_flight: inFlight, waiting_in_all: waitingInAll, closed_until: until } = wait;
     const closedUntil = until === null ? undefined : Date.parse(until);

@@ -3,7 +3,7 @@ import type { CostGroup, Costs } from "../../../../operations/costs/sum-costs.ts
 import type { Table } from "../../../../operations/operation.ts";
 import type { WebhookWithAttempts } from "../../../../operations/webhooks/webhooks.ts";
 import type { WorkflowSummary } from "../../../../operations/workflows/workflow-schemas.ts";
-import { formatDuration, formatTime } from "../text/formats.ts";
+import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { PageOptions } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
 import { renderTable } from "../text/table.ts";
@@ -62,7 +62,10 @@ export function renderCosts(costs: Costs, options: PageOptions): string {
   const rows = renderList(table, [...costs.items, { key: "total", ...costs.total }], options);
   const since = `Runs started since ${costs.counted_from ?? costs.since}`;
   const cut = costs.counted_from === null ? "" : "; there are more before. Narrow it with --since and --until";
-  return `${rows}\n${options.paint("dim", `${since}${cut}.`)}`;
+  const { usd = 0, runs = 0, waiting = 0 } = costs.reserved ?? {};
+  const reserved = `Reserved now: ${formatUsd(usd)} by ${runs} runs; ${waiting} wait.`;
+  const lines = [`${since}${cut}.`, ...(runs + waiting === 0 ? [] : [reserved])];
+  return `${rows}\n${options.paint("dim", lines.join("\n"))}`;
 }
 
 const NAMED: Table<WorkflowSummary> = {

@@ -140,7 +140,9 @@ describe("a budget that runs share", () => {
     const parked = await run(world);
     expect(parked).toMatchObject({ status: "awaiting_approval" });
     const { items } = (await dataOf(world.request("/approvals"))) as { readonly items: readonly JsonObject[] };
-    const message = expect.stringContaining("too little for another try: $4.0000 of $4.5000, and the next call may cost $1.0000.");
+    const message = expect.stringContaining(
+      "too little for another try: $4.0000 of $4.5000, and the next call may cost $1.0000.",
+    );
     expect(items).toMatchObject([{ path: "b", message, shown: { used: { cost_usd: 4 } } }]);
     await dataOf(answerOnly(world, "approve"));
     await world.world.host.settled(String(parked["run_id"]));
