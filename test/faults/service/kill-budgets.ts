@@ -103,14 +103,14 @@ export async function killBudgets({ seed, kills, runs }: BudgetKillPlan): Promis
   expectBudgets(budgets, { runs: seen, spent, about });
 }
 
-/** What the journal says that a run has cost, in micro-dollars. Nothing of it was done twice. */
+/** What a run has cost at most, in micro-dollars. Nothing of it was done twice. */
 async function readRun(journal: Journal, id: string, about: string): Promise<number> {
   const record = await journal.findRun(id);
   if (record === undefined || record === "ambiguous") throw new Error(`${about}: no run ${id}.`);
   const rows = await journal.readEvents(record.no, { afterSeq: 0, limit: 10_000 });
   const done = rows.flatMap(({ event }) => (event.type === "stepSucceeded" ? [event.path] : [])).sort();
   expect({ about, id, done }).toEqual({ about, id, done: [...new Set(done)] });
-  return rows.reduce((sum, { event }) => sum + ("costMicro" in event ? (event.costMicro ?? 0) : 0), 0);
+  return record.costMicro + (record.uncertainMicro ?? 0);
 }
 
 interface SeenRun {
@@ -241,7 +241,7 @@ interface Spent {
   readonly about: string;
 }
 
-/** Agents keep to what they were promised, and nobody knows what one has spent that was cut off: so nothing is overdrawn. */
+/** Calls keep to what was reserved for them, and one that was cut off counts with all of it: so nothing is overdrawn. */
 function expectBudgets(budgets: readonly SeenBudget[], { runs, spent, about }: Spent): void {
   expect(budgets).toHaveLength(4);
   for (const { workflow, tenant_id: tenant, uses } of budgets) {
@@ -253,12 +253,15 @@ function expectBudgets(budgets: readonly SeenBudget[], { runs, spent, about }: S
       const recorded = bound.reduce((sum, { run_id: id }) => sum + (spent.get(id) ?? 0), 0);
       if (of === "cost_usd") expect({ ...what, used: round(used) }).toEqual({ ...what, used: round(recorded / 1e6) });
       expect({ ...what, used, limit, isOver: used > limit }).toEqual({ ...what, used, limit, isOver: false });
-      // Each raise is as much again as was set, and none comes before what there was is used up, or nearly.
+      // A raise is as much again as was set, or as calls that were cut off may have cost. None comes before what there was is
+      // used up, or nearly.
       const set = round(limit - raisedBy);
-      expect({ ...what, raises: round(raisedBy / set) % 1 }).toEqual({ ...what, raises: 0 });
-      expect({ ...what, used, isRaisedForNothing: raisedBy > 0 && used <= limit - set - 5 * STEP_USD }).toEqual({
+      const unit = of === "cost_usd" ? STEP_USD : set;
+      expect({ ...what, raises: round(raisedBy / unit) % 1 }).toEqual({ ...what, raises: 0 });
+      expect({ ...what, used, limit, isRaisedForNothing: raisedBy > 0 && used <= limit - set - 5 * STEP_USD }).toEqual({
         ...what,
         used,
+        limit,
         isRaisedForNothing: false,
       });
     }

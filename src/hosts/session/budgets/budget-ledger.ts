@@ -255,14 +255,17 @@ export class BudgetLedger {
   }
 
   /**
-   * A person adds to a shared budget, once for each id. Attempts wait until it is written. A death before that asks again.
+   * A person adds to a shared budget, once for each id. Attempts wait until it is written. A death before that asks again. `by` is
+   * asked when the records have said what others have added.
    */
-  raise(id: string, { account, by }: { readonly account: SharedAccount; readonly by: Amounts }): void {
+  raise(id: string, { account, by }: { readonly account: SharedAccount; by(): Amounts }): void {
     const { records } = this;
     if (records === undefined) return;
     account.isReady = false;
-    this.#write(() => records.raise(id, { budget: account.id, day: account.day, by }));
-    this.#lease(account);
+    this.#write(async () => {
+      await records.raise(id, { budget: account.id, day: account.day, by: by() });
+      this.#lease(account);
+    });
   }
 
   /** The account that a question was about. */

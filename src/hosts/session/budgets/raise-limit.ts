@@ -25,8 +25,8 @@ export function raiseLimit(run: LiveRun, ledger: BudgetLedger, { instance, key, 
   const wanted = edited === undefined ? undefined : readRaise(edited);
   if (account === undefined) return;
   // A question about an earlier day raises nothing: the new day has its own limits.
-  const by = wanted ?? (account.day === day ? readUnraised(account, asked) : {});
+  const by = () => wanted ?? (account.day === day ? readUnraised(account, asked) : {});
   const id = `${run.runId} ${instance.path} ${instance.askedSeq}`;
-  if (budget === "run") run.apply({ type: "limitRaised", at, id, by });
+  if (budget === "run") run.apply({ type: "limitRaised", at, id, by: by() });
   else if (account instanceof SharedAccount) ledger.raise(id, { account, by });
 }
