@@ -27,10 +27,10 @@ const table: Table<BudgetDescription> = {
         PER: budget.per,
         USED: isCost ? { usd: used, unpriced: budget.unpriced, warns } : { text: used, warns },
         LIMIT: isCost ? { usd: limit } : limit,
-        RESERVED: isCost ? { usd: budget.reserved.usd } : "",
-        WAITING: budget.reserved.waiting === 0 ? "" : budget.reserved.waiting,
         OF: of,
         THEN: budget.on_exceeded,
+        RESERVED: isCost ? { usd: budget.reserved.usd } : "",
+        WAITING: budget.reserved.waiting === 0 ? "" : budget.reserved.waiting,
       };
     }),
 };

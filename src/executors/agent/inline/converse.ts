@@ -189,7 +189,8 @@ class Conversation {
           {
             task: this.#agent.task,
             ownLeftMicro: this.#ownLeftMicro,
-            calls: Math.min(this.#agent.request.maxTurns, LIKELY_TURNS),
+            // Without tools there is nothing to go on for.
+            calls: call.tools.length === 0 ? 1 : Math.min(this.#agent.request.maxTurns, LIKELY_TURNS),
             before: this.#before,
           },
         ),

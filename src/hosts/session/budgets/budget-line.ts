@@ -83,7 +83,10 @@ export class BudgetLine {
   enter(wish: Wish): void {
     const { task } = wish;
     // `finally` cleans up, even when nothing is left.
-    if (isInFinally(task.instance.scope)) return this.#go(wish, wish.cost?.atMost ?? 0);
+    if (isInFinally(task.instance.scope)) {
+      if (wish.cost === undefined) this.#ledger.begun(task);
+      return wish.end({ kind: "go", micro: wish.cost?.atMost ?? 0 });
+    }
     this.#wishes.set(wish, undefined);
     this.#setWaits(task, true);
     const stopped = () => this.#end(wish, { kind: "stopped" });
@@ -127,13 +130,14 @@ export class BudgetLine {
   }
 
   #lookOnce(): void {
-    const held = new Set<BudgetAccount>();
+    // A wait for money holds no attempt back that only wants to begin.
+    const held = { call: new Set<BudgetAccount>(), begin: new Set<BudgetAccount>() };
     for (const wish of this.#inOrder()) {
       const { task } = wish;
       if (!this.#wishes.has(wish)) continue;
       if (task.hasEnded || task.isAbandoned) this.#end(wish, { kind: "stopped" });
       else if (task.instance.scope.phase !== "open" || isBudgetAsked(task.run.state)) this.#end(wish, { kind: "hold" });
-      else this.#decide(wish, held);
+      else this.#decide(wish, wish.cost === undefined ? held.begin : held.call);
     }
   }
 
@@ -224,7 +228,11 @@ export class BudgetLine {
       funds.claims = { ...funds.claims, tokens, duration };
       this.#ledger.begun(task);
     } else {
-      funds.claims = { cost: Math.max(micro, usual?.cost ?? cost.planned ?? 0), ...funds.claims };
+      const likely = Math.max(micro, usual?.cost ?? cost.planned ?? 0);
+      const left = (this.#ledger.accountsOf(task.run) ?? []).map(
+        ({ limits, taken }) => (limits.cost ?? Number.POSITIVE_INFINITY) - (taken.cost ?? 0),
+      );
+      funds.claims = { cost: Math.min(likely, ...left), ...funds.claims };
       funds.heldMicro += micro;
     }
     this.#funds.set(task, funds);

@@ -63,7 +63,7 @@ export function renderCosts(costs: Costs, options: PageOptions): string {
   const since = `Runs started since ${costs.counted_from ?? costs.since}`;
   const cut = costs.counted_from === null ? "" : "; there are more before. Narrow it with --since and --until";
   const { usd = 0, runs = 0, waiting = 0 } = costs.reserved ?? {};
-  const reserved = `Reserved now: ${formatUsd(usd)} by ${runs} runs; ${waiting} wait.`;
+  const reserved = `Reserved now: ${formatUsd(usd)} by ${runs} ${runs === 1 ? "run" : "runs"}; ${waiting} wait.`;
   const lines = [`${since}${cut}.`, ...(runs + waiting === 0 ? [] : [reserved])];
   return `${rows}\n${options.paint("dim", lines.join("\n"))}`;
 }
