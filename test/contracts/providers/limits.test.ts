@@ -101,7 +101,7 @@ describe.each(APIS)("%s", (api) => {
     const { ask, requests } = await agentOf(api, [call("book", {}, { usage: "untold" })], {
       models: { prices: { m: { input: 1, output: 1 } } },
     });
-    expect(await ask({ max_tokens: 1_000 }, { maxCostMicro: 20_000 })).toMatchObject({ code: "STEP_BUDGET_EXCEEDED" });
+    expect(await ask({ max_tokens: 1_000 }, { maxCostMicro: 20_000 })).toMatchObject({ code: "BUDGET_EXCEEDED" });
     expect(requests.length).toBeGreaterThan(0);
     expect(requests.length).toBeLessThan(9);
   });

@@ -264,7 +264,7 @@ export class BudgetLedger {
     account.isReady = false;
     this.#write(async () => {
       await records.raise(id, { budget: account.id, day: account.day, by: by() });
-      this.#lease(account);
+      await this.#takeLease(account);
     });
   }
 
@@ -340,23 +340,24 @@ export class BudgetLedger {
     // A process that drives no runs begins some for others, and holds nothing.
     if (account.isAsking || this.holder === NOBODY || this.#isClosed) return;
     account.isAsking = true;
-    this.#write(async () => {
-      account.isAsking = false;
-      const { id: budget, day, wants, wasWanted } = account;
-      account.wants = false;
-      try {
-        const inUse = account.inUse(this.inUse(account));
-        const wish = { budget, day, holder: this.holder, inUse, wants, keepsHalf: !wasWanted };
-        const lease = await this.records?.lease(wish);
-        if (lease === undefined) account.isRemoved = true;
-        else account.take(lease, this.#clock.now());
-      } catch (error) {
-        this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => this.hasRoom());
-        throw error;
-      }
-      this.hasRoom();
-    });
+    this.#write(() => this.#takeLease(account));
     if (this.isShared && !this.#isTicking) this.#tickLater();
+  }
+
+  async #takeLease(account: SharedAccount): Promise<void> {
+    account.isAsking = false;
+    const { id: budget, day, wants, wasWanted } = account;
+    account.wants = false;
+    try {
+      const inUse = account.inUse(this.inUse(account));
+      const lease = await this.records?.lease({ budget, day, holder: this.holder, inUse, wants, keepsHalf: !wasWanted });
+      if (lease === undefined) account.isRemoved = true;
+      else account.take(lease, this.#clock.now());
+    } catch (error) {
+      this.#clock.wakeAt(this.#clock.now() + NOTE_EVERY_MS, () => this.hasRoom());
+      throw error;
+    }
+    this.hasRoom();
   }
 
   #askForMore(account: SharedAccount): void {

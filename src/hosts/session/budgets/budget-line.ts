@@ -59,6 +59,8 @@ export class BudgetLine {
   /** Each with the account for which it was last found to wait. */
   readonly #wishes = new Map<Wish, BudgetAccount | undefined>();
   readonly #funds = new ChurnMap<Spender, Funds>();
+  /** Each is about to ask a person for its run: others of the run wait, since one question is enough. */
+  readonly #askers = new Map<LiveRun, Spender>();
   readonly #notes: BudgetNotes;
   #isLooking = false;
   #mustLookAgain = false;
@@ -104,7 +106,8 @@ export class BudgetLine {
 
   ended(task: Spender): void {
     for (const wish of this.#wishes.keys()) if (wish.task === task) this.#wishes.delete(wish);
-    if (this.#funds.delete(task) && this.#wishes.size > 0) this.look();
+    const asked = this.#askers.get(task.run) === task && this.#askers.delete(task.run);
+    if ((this.#funds.delete(task) || asked) && this.#wishes.size > 0) this.look();
   }
 
   /** Called when something may have become free. */
@@ -153,17 +156,22 @@ export class BudgetLine {
     let micro = wish.cost?.atMost ?? 0;
     let lowered: Short | undefined;
     let waitsFor = accounts?.find((account) => held.has(account));
-    const mustAsk = accounts === undefined || waitsFor !== undefined;
-    for (const account of mustAsk ? [] : accounts) {
+    const asker = this.#askers.get(wish.task.run) ?? wish.task;
+    const mustWait = accounts === undefined || waitsFor !== undefined || asker !== wish.task;
+    for (const account of mustWait ? [] : accounts) {
       const found = this.#judge(account, wish);
       if (found.kind === "go") {
         if (found.micro < micro) lowered = { account, of: ["cost"], needsMicro: micro };
         micro = Math.min(micro, found.micro);
       } else if (found.kind === "wait" || (account instanceof SharedAccount && this.#ledger.getsMore(account)))
         waitsFor ??= account;
-      else return this.#end(wish, { kind: "short", short: { account, ...found } });
+      else {
+        const short = { account, ...found };
+        if (mayAsk(short)) this.#askers.set(wish.task.run, wish.task);
+        return this.#end(wish, { kind: "short", short });
+      }
     }
-    if (!mustAsk && waitsFor === undefined) return this.#go(wish, micro, lowered);
+    if (!mustWait && waitsFor === undefined) return this.#go(wish, micro, lowered);
     this.#wishes.set(wish, waitsFor);
     for (const account of accounts ?? []) held.add(account);
   }
@@ -251,15 +259,14 @@ export class BudgetLine {
   }
 
   /** The question whether a limit is to be raised. Undefined: its run ends. */
-  questionOf({ run, attempt }: Spender, short: Short): Asks | undefined {
+  questionOf(task: Spender, short: Short): Asks | undefined {
+    if (!mayAsk(short)) return undefined;
     const { account, of } = short;
-    if (account.onExceeded === "stop" && short.doubtMicro === undefined) return undefined;
     const raise = usualRaise(short);
-    // One question is enough.
-    for (const wish of [...this.#wishes.keys()]) if (wish.task.run === run) this.#end(wish, { kind: "hold" });
+    this.#askers.set(task.run, task);
     return {
       status: "asks",
-      key: budgetKeyOf(account.id, `${attempt} ${writeRaise(account, of, raise)} ${account.day}`.trim()),
+      key: budgetKeyOf(account.id, `${task.attempt} ${writeRaise(account, of, raise)} ${account.day}`.trim()),
       message: askToRaise(short, raise),
       show: showAccount(account, raise),
       allowEdit: true,
@@ -310,6 +317,11 @@ export class BudgetLine {
   #waiting(): readonly Spender[] {
     return [...this.#wishes.keys()].map(({ task }) => task);
   }
+}
+
+/** Money in doubt is a person's matter, whatever the budget says. */
+function mayAsk({ account, doubtMicro }: Short): boolean {
+  return account.onExceeded === "ask" || doubtMicro !== undefined;
 }
 
 /** The money that an attempt will likely take from now on. */
