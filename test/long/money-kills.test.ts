@@ -100,8 +100,8 @@ test(`a server that is killed ${KILLS} times ends no run for money that was hard
   for (const id of ids) {
     const run = await ended(server, id);
     // A terminal dies with its server, and what may have been typed is never typed twice.
-    const isTyping = run.workflow_name === "screen" && run.status === "failed";
-    const end = isTyping
+    const isTerminalGone = run.workflow_name === "screen" && run.status === "failed";
+    const end = isTerminalGone
       ? "completed"
       : run.status === "completed"
         ? run.status

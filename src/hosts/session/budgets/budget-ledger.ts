@@ -350,7 +350,14 @@ export class BudgetLedger {
     account.wants = false;
     try {
       const inUse = account.inUse(this.inUse(account));
-      const lease = await this.records?.lease({ budget, day, holder: this.holder, inUse, wants, keepsHalf: !wasWanted });
+      const lease = await this.records?.lease({
+        budget,
+        day,
+        holder: this.holder,
+        inUse,
+        wants,
+        keepsHalf: !wasWanted,
+      });
       if (lease === undefined) account.isRemoved = true;
       else account.take(lease, this.#clock.now());
     } catch (error) {
