@@ -212,6 +212,11 @@ export class Connection {
     return (await this.#listed()).list;
   }
 
+  /** Tools that its last listing has left out, and why. */
+  get warnings(): readonly string[] {
+    return this.#reader.list.warnings.map((warning) => this.redactor.text(warning));
+  }
+
   forgetTools(): void {
     this.#tools = undefined;
   }
@@ -275,7 +280,7 @@ export class Connection {
       const { tools } = await this.#client.listTools(undefined, { cacheMode: "refresh", timeout, signal });
       const list = {
         tools: tools.map((tool) => toServerTool(this.#address.name, tool)),
-        warnings: this.#reader.list.warnings.map((warning) => this.redactor.text(warning)),
+        warnings: this.warnings,
       };
       return { list, definitions: new Map(tools.map((tool) => [tool.name, tool])) };
     } catch (error) {

@@ -233,8 +233,13 @@ function findFlaw(method: string, result: Json | undefined): string | undefined 
   if (result === undefined && method === "ping") return undefined;
   if (!isJsonObject(result)) return "its result is no object";
   if (result["resultType"] === "input_required") return undefined;
-  const hasContent = "content" in result || "structuredContent" in result || result["isError"] === true;
-  if (method === "tools/call" && !hasContent) return "it has no content";
+  if (method === "tools/call") {
+    const { content, structuredContent, isError, resultType } = result;
+    if (content === undefined && structuredContent === undefined && isError !== true) return "it has no content";
+    // Revisions that say of what type a result is allow any value.
+    const isAny = structuredContent === undefined || isJsonObject(structuredContent) || resultType !== undefined;
+    if (!isAny) return "its structured content is no object";
+  }
   const type = RESULT_TYPES.get(method);
   return type === undefined ? undefined : findSpecFlaw(type, result);
 }

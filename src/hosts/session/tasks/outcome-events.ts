@@ -90,12 +90,15 @@ export function refuseQuestion({ path, instance }: RunningTask, { key, costMicro
   return { status: "failed", code: "EXECUTOR_FAULT", message, retryable: false, effect: "unknown", costMicro };
 }
 
-export function timedOut({
-  path,
-  timeoutMs = 0,
-}: RunningTask): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
+/** What was waited for is said where nothing had begun. */
+export function timedOut(
+  { path, timeoutMs = 0 }: RunningTask,
+  { effect, message: waited }: Failed,
+): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
   const message = `"${path}" took longer than its time-out of ${timeoutMs / 1000} s.`;
-  return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
+  const facts = { code: "TIMEOUT", retryable: true } as const;
+  if (effect !== "none") return { ...facts, message, effect: "unknown" };
+  return { ...facts, message: `${message} ${waited}`, effect };
 }
 
 export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {
