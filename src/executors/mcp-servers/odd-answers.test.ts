@@ -58,6 +58,7 @@ for (const way of WAYS) {
     ["a result that is no object", [answer("[1]")], "its result is no object"],
     ["no result", ['{"jsonrpc":"2.0","id":ID}'], "its result is no object"],
     ["the id of another", ['{"jsonrpc":"2.0","id":70000,"result":{"content":[]}}'], "7000"],
+    ["a page", ["<!DOCTYPE html><title>Oops</title>"], "DOCTYPE"],
     ["an error flag that is no flag", [answer('{"content":[],"isError":"yes"}')], "`isError` is wrong"],
   ] as const) {
     test(`an answer that cannot be read fails at once and is not asked for again, ${way}: ${what}`, async () => {
@@ -137,8 +138,8 @@ for (const way of WAYS) {
 const PAGE = "<!DOCTYPE html><title>We will be back</title>";
 
 for (const [what, response, why] of [
-  ["a page as JSON", { texts: [PAGE], type: "application/json" }, `it holds no answer: "${PAGE}"`],
-  ["a page", { texts: [PAGE], type: "text/html; charset=utf-8" }, `it holds no answer: "${PAGE}"`],
+  ["a page as JSON", { texts: [PAGE], type: "application/json" }, `it is no JSON: "${PAGE}"`],
+  ["a page", { texts: [PAGE], type: "text/html; charset=utf-8" }, `it is no JSON: "${PAGE}"`],
   ["a page as events", { texts: [PAGE], type: "text/event-stream" }, `it holds no answer: "${PAGE}"`],
   ["an empty body", { texts: [] }, "(nothing came)"],
   ["an empty stream", { texts: [], type: "text/event-stream" }, "(nothing came)"],
@@ -198,6 +199,8 @@ test("lines of logs are no answers, and a call that times out tells the last one
   expect(await callRaw(servers, [...logs, answer(GOOD)])).toMatchObject({ content: OK });
   const failed = await failureOf(callRaw(servers, [...logs, "Traceback: it went wrong"]));
   expect(failed).toMatchObject({ code: "TIMEOUT", message: expect.stringContaining("Traceback: it went wrong") });
+  expect(failed.retryable).toBe(false);
+  expect(await failureOf(callRaw(servers, []))).toMatchObject({ code: "TIMEOUT", retryable: true });
 });
 
 test("a broken answer of which nobody knows whose it is fails the call that is left without one", async () => {

@@ -117,7 +117,12 @@ function explainCall(error: unknown, context: CallContext): Meaning {
   }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout)
-      return { code: "TIMEOUT", message: `${server} gave no sign of life in time.${printed(context)}`, ...UNKNOWN };
+      // What it printed may have been its answer.
+      return {
+        code: "TIMEOUT",
+        message: `${server} gave no sign of life in time${printed(context)}.`,
+        ...(context.noise === "" ? UNKNOWN : lost),
+      };
     if (error.code !== SdkErrorCode.ConnectionClosed && error.code !== SdkErrorCode.NotConnected) {
       const message = `${server} gave an answer that cannot be used: ${error.message}`;
       return { code: "MCP_RESULT_INVALID", message, ...lost };

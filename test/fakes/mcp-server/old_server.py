@@ -5,7 +5,7 @@ An MCP server as people wrote them by hand: the standard library alone, revision
 
 A fault is `many=N` (N tools in pages of 100), `endless` (a list that never ends), `broken` (tools that are none),
 `deaf` (pings are not answered once `deafen` was called), `tools=NAME,NAME` (these, which do nothing, in place of its own),
-`hang=METHOD` (never answered), `on:METHOD=TEXT` (that text as it is, with `ID` for the id, in place of the answer).
+`hang=METHOD` (never answered), `log=PATH` (gets a line for each call of `raw`), `on:METHOD=TEXT` (that text as it is, with `ID` for the id, in place of the answer).
 With `--http` each answer is the body of a response, and the URL is said on stdout.
 """
 
@@ -144,6 +144,9 @@ def mirror(id, arguments, _):
 def raw(id, arguments, _):
     """Answers with texts as they are, `ID` standing for the id."""
     raw_calls.append(id)
+    if "log" in faults:
+        with open(faults["log"], "a") as log:
+            log.write("raw\n")
     response.type = arguments.get("type", "application/json")
     response.status = arguments.get("status", 200)
     for text in arguments.get("texts", []):

@@ -27,8 +27,8 @@ interface Suspicion {
 /** How long the right answer may come after a wrong one. */
 const GRACE_MS = 500;
 const MAX_SUSPICIONS = 100;
-/** A line that is meant as a message, as against one of a log. */
-const LIKE_A_MESSAGE = /^\s*(?:\[\s*)?\{\s*"|^[\s[{]*["']?jsonrpc\b/;
+/** A line that is meant as an answer, as against one of a log. */
+const LIKE_A_MESSAGE = /^\s*(?:\[\s*)?\{\s*"|^[\s[{]*["']?jsonrpc\b|^\s*<(?:!doctype|html|\?xml)\b/i;
 /** The id of a message that cannot be parsed: before all that lies in it, or behind it. */
 const LEADING_ID = /^[\s[]*\{[^{]*?["']id["']\s*:\s*["']?([\w-]+)/;
 const TRAILING_ID = /["']id["']\s*:\s*["']?([\w-]+)["']?[^{}]*\}\s*$/;
@@ -55,7 +55,7 @@ export class MessageReader {
     this.#redactor = redactor;
   }
 
-  /** The last text since an answer that was no message; empty where there was none. */
+  /** The last text that was no message, of those that came while somebody waited; empty where there was none. */
   get noise(): string {
     return showStart(this.#noise, this.#redactor);
   }
@@ -70,6 +70,7 @@ export class MessageReader {
       return;
     }
     const { id } = message;
+    if (this.#waiting.size === 0) this.#noise = "";
     if (method === "tools/list" && params?.["cursor"] === undefined) this.list.begin();
     if (typeof id === "number") this.#lastId = Math.max(this.#lastId, id);
     this.#waiting.set(String(id), { id, method });
