@@ -163,7 +163,7 @@ TOOLS = {f.__name__: f for f in [ask, raw, count_raw, whoami, where, wrong_ids, 
 
 def answer(message):
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
-    if method == faults.get("hang"):
+    if method is not None and method == faults.get("hang"):
         return threading.Event().wait()
     if f"on:{method}" in faults:
         return write(faults[f"on:{method}"].replace("ID", json.dumps(id)))
