@@ -240,6 +240,7 @@ export class Connection {
         ...this.context(),
         isAborted: signal.aborted,
         isRepeatable: call.tool.isRepeatable,
+        hasSession: this.#transport.sessionId !== undefined,
       });
     }
   }

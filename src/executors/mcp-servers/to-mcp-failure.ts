@@ -35,6 +35,8 @@ export interface CallContext extends ServerContext {
   readonly isAborted: boolean;
   /** Calling the tool again does no harm. */
   readonly isRepeatable: boolean;
+  /** The server knows us by a session, which it may forget. */
+  readonly hasSession: boolean;
 }
 
 /** A failure, before its message is masked. */
@@ -99,7 +101,7 @@ function explainCall(error: unknown, context: CallContext): Meaning {
     // Refused before anything was done, or broken on the way.
     const isRefused = status < 500 || status === 503;
     const facts = !isRefused ? lost : status === 429 || status === 503 ? PASSING : REFUSED;
-    const hasLostSession = status === 404 || status === 400;
+    const hasLostSession = context.hasSession && (status === 404 || status === 400);
     return {
       code: "MCP_UNREACHABLE",
       message: `${server} answered with ${statusText(error, context)}.`,

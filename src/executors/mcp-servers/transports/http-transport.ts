@@ -35,6 +35,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     this.#reader.noteSent(message);
     if (!("method" in message) || !("id" in message)) return super.send(message, options);
     const { id } = message;
+    options?.requestSignal?.addEventListener("abort", () => this.#reader.forget(id), { once: true });
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
       this.#reader.forget(id);

@@ -10,7 +10,7 @@ import { ToolListCheck } from "../tool-list-check.ts";
 export const UNREADABLE = -32_096;
 
 /** What a text of a server was. An answer ends what was asked for, whatever it says. */
-export type Heard = "answer" | "message" | "noise";
+type Heard = "answer" | "message" | "noise";
 
 interface Asked {
   readonly id: RequestId;
@@ -70,14 +70,12 @@ export class MessageReader {
       return;
     }
     const { id } = message;
+    // What came before it was a question of which protocol the server speaks.
+    if (method === "initialize") this.#waiting.clear();
     if (this.#waiting.size === 0) this.#noise = "";
     if (method === "tools/list" && params?.["cursor"] === undefined) this.list.begin();
     if (typeof id === "number") this.#lastId = Math.max(this.#lastId, id);
     this.#waiting.set(String(id), { id, method });
-  }
-
-  isWaiting(id: RequestId): boolean {
-    return this.#waiting.has(String(id));
   }
 
   /** Nobody waits for its answer any more. */
