@@ -112,7 +112,7 @@ for (const way of WAYS) {
 
   for (const method of ["initialize", "tools/list"]) {
     test(`a server that hangs on ${method} fails in its time to connect, and says so: ${way}`, async () => {
-      const servers = await open(way, [`hang=${method}`], { timeout_ms: 700 });
+      const servers = await open(way, [`hang=${method}`], { timeout_ms: 3_000 });
       const failed = await failureOf(servers.list("odd", NEVER));
       expect(failed).toMatchObject({ effect: "none", retryable: true });
       expect(failed.message).toContain("did not answer in time");

@@ -94,7 +94,10 @@ function explainCall(error: unknown, context: CallContext): Meaning {
   const server = `The MCP server ${shown(context)}`;
   // The tool may have acted, and the same again is no better answer: only one that may be repeated is.
   const lost = { retryable: context.isRepeatable, effect: "unknown" } as const;
-  if (context.isAborted) return { code: "INTERRUPTED", message: "The call was cancelled.", ...UNKNOWN };
+  // What a server printed may have been its answer.
+  const silent = context.noise === "" ? UNKNOWN : lost;
+  if (context.isAborted)
+    return { code: "INTERRUPTED", message: `The call was cancelled${printed(context)}.`, ...silent };
   if (isUnauthorized(error)) return { code: "MCP_UNAUTHORIZED", message: `${server} refused the key.`, ...REFUSED };
   if (error instanceof SdkHttpError) {
     const { status } = error;
@@ -119,12 +122,7 @@ function explainCall(error: unknown, context: CallContext): Meaning {
   }
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.RequestTimeout)
-      // What it printed may have been its answer.
-      return {
-        code: "TIMEOUT",
-        message: `${server} gave no sign of life in time${printed(context)}.`,
-        ...(context.noise === "" ? UNKNOWN : lost),
-      };
+      return { code: "TIMEOUT", message: `${server} gave no sign of life in time${printed(context)}.`, ...silent };
     if (error.code !== SdkErrorCode.ConnectionClosed && error.code !== SdkErrorCode.NotConnected) {
       const message = `${server} gave an answer that cannot be used: ${error.message}`;
       return { code: "MCP_RESULT_INVALID", message, ...lost };

@@ -111,6 +111,19 @@ test("a step whose server hangs before it is asked fails in the step's time, and
   });
 });
 
+test("a step that times out after its server printed something that may be an answer calls the tool once", async () => {
+  const flow = `
+name: flow
+steps:
+  - {id: call, type: mcp, tool: old.raw, timeout: 2s, arguments: {texts: [oops]}, retry: {max_attempts: 3, backoff: fixed}}
+`;
+  const folder = application({ "flow.yaml": flow, ".mcp.json": old(["log=calls"]) });
+  const { stdout } = await pawl(["run", "flow.yaml", "--json"], { cwd: folder });
+  const { error } = JSON.parse(stdout).data;
+  expect(error).toMatchObject({ code: "TIMEOUT", message: expect.stringContaining('was no message: "oops"') });
+  expect(readFileSync(join(folder, "calls"), "utf8")).toBe("raw\n");
+});
+
 function old(faults: readonly string[]): string {
   return JSON.stringify({ mcpServers: { old: { command: "python3", args: [OLD, ...faults] } } });
 }
