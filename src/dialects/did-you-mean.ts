@@ -1,13 +1,13 @@
 import { distance } from "fastest-levenshtein";
 
-/** The candidate that a misspelt word most likely meant, if one is near enough. */
+/** The candidate that a misspelt word most likely meant, if one is near enough. Never the word itself: it is misplaced, not misspelt. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length < SHORTEST_WORD || word.length > LONGEST_WORD) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
     const found = distanceOf(word.toLowerCase(), candidate.toLowerCase());
-    if (found >= bestDistance) continue;
+    if (found >= bestDistance || candidate === word) continue;
     best = candidate;
     bestDistance = found;
   }

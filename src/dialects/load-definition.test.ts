@@ -33,6 +33,14 @@ describe("the dialect", () => {
   });
 });
 
+test("a remedy never proposes what was written: `steps` of another kind is to be a list", async () => {
+  for (const steps of ["{first: {prompt: hi}}", "7", "first"]) {
+    const { problems } = await loadDefinition({ text: `name: x\nsteps: ${steps}\n` });
+    expect(problems[0]?.remedy).toMatch(/^Write `steps` as a list/);
+    expect(problems[0]?.remedy).not.toContain("Did you mean");
+  }
+});
+
 test("problems name the file and the exact place", async () => {
   const { problems } = await loadDefinition({
     text: "name: x\nsteps:\n  - id: a\n    prompt: [no]\n",

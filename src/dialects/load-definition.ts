@@ -108,9 +108,14 @@ function dialectByShape(root: YamlMap): WrittenDialect | undefined {
 }
 
 function reportUnknown(root: YamlNode, message: string, problems: ProblemList): void {
-  const near = root.kind === "map" && [...root.entries.keys()].find((key) => didYouMean(key, ["steps"]) !== undefined);
-  const hint = near ? `Did you mean \`steps\` instead of \`${toExcerpt(near)}\`? ` : "";
+  const hint = root.kind === "map" ? hintAtSteps(root) : "";
   problems.error({ code: "DIALECT_UNKNOWN", at: startOf(root), message, remedy: `${hint}${SHAPES}` });
+}
+
+function hintAtSteps({ entries }: YamlMap): string {
+  if (entries.has("steps")) return "Write `steps` as a list (`- id: ...`), or add `startAt` to a map. ";
+  const near = [...entries.keys()].find((key) => didYouMean(key, ["steps"]) !== undefined);
+  return near === undefined ? "" : `Did you mean \`steps\` instead of \`${toExcerpt(near)}\`? `;
 }
 
 const SHAPES = [

@@ -36,8 +36,8 @@ export const ERRORS = {
   VALUE_INVALID: row("The value is not allowed here.", "Use one of the values named.", 3),
   UNQUOTED_BRACES: row("YAML reads unquoted braces as a map.", "Put the text in quotes.", 3),
   STEP_ID_INVALID: row(
-    "A step id has 1 to 100 letters, digits, `_` and `-`, not starting with `-`.",
-    "Rename the step.",
+    "A step id has 1 to 100 letters (a to z, A to Z), digits, `_` and `-`, not starting with `-`.",
+    "Rename the step: an id has 1 to 100 letters (a to z, A to Z), digits, `_` and `-`, and no `-` at its start.",
     3,
   ),
   STEP_DUPLICATE: row("Two steps have the same id.", "Rename one of them.", 3),

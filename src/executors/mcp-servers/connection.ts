@@ -5,7 +5,6 @@ import {
   type ClientOptions,
   type JsonSchemaValidator,
   ProtocolError,
-  SSEClientTransport,
   type Tool,
   type Transport,
   type VersionNegotiationOptions,
@@ -17,9 +16,9 @@ import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
-import { ToolListCheck } from "./tool-list-check.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
-import { fetchFor, HttpTransport } from "./transports/http-transport.ts";
+import { HttpTransport, SseTransport } from "./transports/http-transport.ts";
+import { MessageReader } from "./transports/message-reader.ts";
 import { type Confine, ProcessTransport } from "./transports/process-transport.ts";
 
 export interface ConnectionOptions {
@@ -87,22 +86,23 @@ async function connect(
   versionNegotiation: VersionNegotiationOptions,
 ): Promise<Connection> {
   if (options.lifetime.aborted) throw stoppedFailure();
-  const transport = createTransport(address, options);
+  const reader = new MessageReader(createRedactor(address.secrets));
+  const transport = createTransport(address, reader, options);
+  const timeoutMs = address.connectTimeoutMs ?? options.connectTimeoutMs;
   const onChanged = () => connection.forgetTools();
   const client = createClient(address, options.version, {
     versionNegotiation,
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
   });
-  const connection = new Connection(address, client, transport);
+  const connection = new Connection(address, { client, transport, reader, timeoutMs });
   const giveUp = () => connection.close().catch(() => undefined);
   options.lifetime.addEventListener("abort", giveUp, { once: true });
   try {
-    await client.connect(transport, { timeout: address.connectTimeoutMs ?? options.connectTimeoutMs });
-    connection.attach();
+    await client.connect(transport, { timeout: timeoutMs });
     return connection;
   } catch (error) {
     // Looked at before closing, or every server would seem to have ended by itself.
-    const failure = toConnectFailure(error, connection.context());
+    const failure = toConnectFailure(error, connection.context("initialize"));
     await connection.close();
     throw failure;
   } finally {
@@ -132,13 +132,13 @@ function createClient({ roots }: ServerAddress, version: string, options: Client
   return client;
 }
 
-function createTransport({ way }: ServerAddress, { guard, outbound, confine }: ConnectionOptions): Transport {
-  if (way.kind === "process") return new ProcessTransport(way, guard, confine);
-  if (way.kind === "http") return new HttpTransport(way, outbound);
-  return new SSEClientTransport(way.url, {
-    requestInit: { headers: { ...way.headers } },
-    fetch: fetchFor(way, outbound),
-  });
+function createTransport(
+  { way }: ServerAddress,
+  reader: MessageReader,
+  { guard, outbound, confine }: ConnectionOptions,
+): Transport {
+  if (way.kind === "process") return new ProcessTransport(way, reader, { guard, confine });
+  return way.kind === "http" ? new HttpTransport(way, outbound, reader) : new SseTransport(way, outbound, reader);
 }
 
 function toNegotiation({ protocol, way }: ServerAddress): VersionNegotiationOptions {
@@ -147,32 +147,38 @@ function toNegotiation({ protocol, way }: ServerAddress): VersionNegotiationOpti
   return { mode: "auto", ...(way.kind === "process" ? { probe: { timeoutMs: PROBE_MS } } : {}) };
 }
 
+interface ConnectionParts {
+  readonly client: Client;
+  readonly transport: Transport;
+  readonly reader: MessageReader;
+  /** To connect, and to list tools. */
+  readonly timeoutMs: number;
+}
+
 /** One connection to a server, shared by all runs. */
 export class Connection {
   readonly redactor: Redactor;
   readonly #address: ServerAddress;
   readonly #client: Client;
   readonly #transport: Transport;
-  readonly #listCheck = new ToolListCheck();
+  readonly #reader: MessageReader;
+  readonly #timeoutMs: number;
   #hearClosed: () => void = () => undefined;
   #tools: Promise<Listed> | undefined;
   #isClosed = false;
 
-  constructor(address: ServerAddress, client: Client, transport: Transport) {
+  constructor(address: ServerAddress, { client, transport, reader, timeoutMs }: ConnectionParts) {
     this.redactor = createRedactor(address.secrets);
     this.#address = address;
     this.#client = client;
     this.#transport = transport;
+    this.#reader = reader;
+    this.#timeoutMs = timeoutMs;
     client.onclose = () => {
       if (this.#isClosed) return;
       this.#isClosed = true;
       this.#hearClosed();
     };
-  }
-
-  /** Once it is connected. */
-  attach(): void {
-    this.#listCheck.attach(this.#transport);
   }
 
   /** Calls `lost` when the connection ends without `close`, also if it has ended already. */
@@ -206,6 +212,11 @@ export class Connection {
     return (await this.#listed()).list;
   }
 
+  /** Tools that its last listing has left out, and why. */
+  get warnings(): readonly string[] {
+    return this.#reader.list.warnings.map((warning) => this.redactor.text(warning));
+  }
+
   forgetTools(): void {
     this.#tools = undefined;
   }
@@ -228,6 +239,8 @@ export class Connection {
       throw toCallFailure(error, {
         ...this.context(),
         isAborted: signal.aborted,
+        isRepeatable: call.tool.isRepeatable,
+        hasSession: this.#transport.sessionId !== undefined,
       });
     }
   }
@@ -240,12 +253,13 @@ export class Connection {
     await transport.close();
   }
 
-  context(): ServerContext {
+  context(asked?: string): ServerContext {
     const { name, way, secrets } = this.#address;
+    const context = { server: name, secrets, asked, noise: this.#reader.noise };
     if (!(this.#transport instanceof ProcessTransport))
-      return { server: name, secrets, where: "url" in way ? way.url.origin : "" };
+      return { ...context, where: "url" in way ? way.url.origin : "" };
     const { ending, hasDied, stderr } = this.#transport;
-    return { server: name, secrets, said: stderr, ending, hasDied };
+    return { ...context, said: stderr, ending, hasDied };
   }
 
   #listed(): Promise<Listed> {
@@ -262,14 +276,16 @@ export class Connection {
     try {
       // The SDK would say on stdout that there are none, where another program may be listening.
       if (this.#client.getServerCapabilities()?.tools === undefined) return NOTHING_LISTED;
-      const { tools } = await this.#client.listTools(undefined, { cacheMode: "refresh" });
+      const timeout = this.#timeoutMs;
+      const signal = AbortSignal.timeout(timeout);
+      const { tools } = await this.#client.listTools(undefined, { cacheMode: "refresh", timeout, signal });
       const list = {
         tools: tools.map((tool) => toServerTool(this.#address.name, tool)),
-        warnings: this.#listCheck.warnings.map((warning) => this.redactor.text(warning)),
+        warnings: this.warnings,
       };
       return { list, definitions: new Map(tools.map((tool) => [tool.name, tool])) };
     } catch (error) {
-      throw toConnectFailure(error, this.context());
+      throw toConnectFailure(error, this.context("tools/list"));
     }
   }
 }

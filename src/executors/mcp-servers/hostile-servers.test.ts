@@ -134,6 +134,14 @@ for (const [tool, args, why] of [
   });
 }
 
+test("an agent is told that an answer could not be read, and that nobody knows what the tool has done", async () => {
+  const { toolbox } = openToolbox();
+  const offer = await toolbox.offer({ servers: { old: oldSettings() } }, NEVER);
+  const result = await toolIn(offer, "raw").call({ texts: ['{"jsonrpc":"2.0","id":ID,"result":NaN}'] }, CALL, NEVER);
+  expect(result).toMatchObject({ isError: true, outcomeUnknown: true, text: expect.stringContaining('result\\":NaN') });
+  expect(await toolIn(offer, "count_raw").call({}, CALL, NEVER)).toMatchObject({ text: "1" });
+});
+
 test("a server that never answers is given up after its time-out, and others hear nothing of it", async () => {
   const { toolbox } = openToolbox();
   const offer = await toolbox.offer({ servers: { old: oldSettings([], { timeout_ms: 20_000 }) } }, NEVER);

@@ -30,12 +30,13 @@ export function refusal(code: ErrorCode, message: string, details?: Json): McpFa
   });
 }
 
-/** The call was cancelled before a tool was asked. */
-export function stoppedFailure(): McpFailure {
-  return new McpFailure("INTERRUPTED", { message: "The call was cancelled.", retryable: true, effect: "none" });
+/** The call was cancelled before a tool was asked. `before` says what was waited for. */
+export function stoppedFailure(before = ""): McpFailure {
+  const message = `The call was cancelled${before}.`;
+  return new McpFailure("INTERRUPTED", { message, retryable: true, effect: "none" });
 }
 
 /** Waits no longer than the caller; what is waited for goes on for others. Throws `INTERRUPTED` without an effect. */
-export function untilStopped<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return untilAborted(work, signal, stoppedFailure);
+export function untilStopped<Value>(work: Promise<Value>, signal: AbortSignal, before = ""): Promise<Value> {
+  return untilAborted(work, signal, () => stoppedFailure(before));
 }

@@ -38,6 +38,8 @@ export interface ToolRequest {
 export interface ToolAnswer {
   readonly tool: ServerTool;
   readonly result: CallToolResult;
+  /** Tools of the server that were left out, and why. */
+  readonly warnings: readonly string[];
   /** Knows the secrets that the server was given. */
   readonly redactor: Redactor;
 }
@@ -74,7 +76,7 @@ export class McpServers {
   /** The tools of a server that its entry does not switch off. */
   async list(server: string, signal: AbortSignal): Promise<ToolList> {
     const { settings } = await this.#entryOf(server);
-    const { tools, warnings } = await untilStopped(this.#listTools(server), signal);
+    const { tools, warnings } = await this.#listTools(server, signal);
     const isAllowed = ({ name }: ServerTool) => !("problem" in settings) && isToolAllowed(settings.tools ?? {}, name);
     return { tools: tools.filter(isAllowed), warnings };
   }
@@ -98,7 +100,7 @@ export class McpServers {
     return await managed.use(async (connection) => {
       const result = await connection.call(call, signal);
       checkDepth(tool, result);
-      return { tool, result, redactor: connection.redactor };
+      return { tool, result, warnings: connection.warnings, redactor: connection.redactor };
     }, signal);
   }
 
@@ -108,16 +110,17 @@ export class McpServers {
     if (!("problem" in settings) && !isToolAllowed(settings.tools ?? {}, tool)) {
       throw refusal("MCP_TOOL_NOT_ALLOWED", `The tool \`${tool}\` of the MCP server "${server}" is switched off.`);
     }
-    const { tools: offered } = await untilStopped(this.#listTools(server), signal);
-    const found =
-      offered.find(({ name }) => name === tool) ??
-      // Not every server says when its tools have changed.
-      (await untilStopped(this.#listTools(server, "again"), signal)).tools.find(({ name }) => name === tool);
+    const { tools: offered } = await this.#listTools(server, signal);
+    const found = offered.find(({ name }) => name === tool);
     if (found !== undefined) return found;
-    const hint = describeKnown(
-      tool,
-      offered.map(({ name }) => name),
-    );
+    // Not every server says when its tools have changed.
+    const { tools, warnings } = await this.#listTools(server, signal, "again");
+    const late = tools.find(({ name }) => name === tool);
+    if (late !== undefined) return late;
+    const names = tools.map(({ name }) => name);
+    const leftOut = warnings.find((warning) => warning.includes(JSON.stringify(tool)));
+    const hint =
+      leftOut === undefined ? describeKnown(tool, names) : `As the server offers it, it cannot be used: ${leftOut}.`;
     throw refusal("MCP_TOOL_UNKNOWN", `The MCP server "${server}" has no tool \`${tool}\`. ${hint}`);
   }
 
@@ -129,8 +132,9 @@ export class McpServers {
     return this.#options.pool.find(address, this.#options.idleMs);
   }
 
-  async #listTools(server: string, how?: "again"): Promise<ToolList> {
-    return (await this.find(server)).list(how);
+  async #listTools(server: string, signal: AbortSignal, how?: "again"): Promise<ToolList> {
+    const listing = (await this.find(server)).list(how);
+    return await untilStopped(listing, signal, `: the MCP server "${server}" had not said which tools it has`);
   }
 
   async #entryOf(server: string): Promise<ServerEntry> {

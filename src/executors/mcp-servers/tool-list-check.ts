@@ -1,7 +1,7 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { findSpecFlaw } from "./spec-flaw.ts";
 
-const METHOD = "tools/list";
 /** Limits of one listing, over all of its pages. */
 const MAX_TOOLS = 1_000;
 const MAX_PAGES = 50;
@@ -14,42 +14,23 @@ const MAX_WARNINGS = 20;
  * bound for its size. What is left out is a warning.
  */
 export class ToolListCheck {
-  readonly #asked = new Set<unknown>();
-  #listing = begin();
+  #listing = createListing();
 
   get warnings(): readonly string[] {
     return this.#listing.warnings;
   }
 
-  /** After the SDK has attached to the transport. */
-  attach(transport: Transport): void {
-    const send = transport.send.bind(transport);
-    transport.send = (message, options) => {
-      this.#note(message);
-      return send(message, options);
-    };
-    const { onmessage } = transport;
-    transport.onmessage = (message, extra) => onmessage?.(this.#check(message), extra);
+  /** A listing is asked for from its first page on. */
+  begin(): void {
+    this.#listing = createListing();
   }
 
-  #note(message: JSONRPCMessage): void {
-    if (!("method" in message) || message.method !== METHOD || !("id" in message)) return;
-    const { cursor } = message.params ?? {};
-    if (cursor === undefined) this.#listing = begin();
-    // Lists that were given up are never answered.
-    if (this.#asked.size >= MAX_PAGES) this.#asked.clear();
-    this.#asked.add(message.id);
-  }
-
-  #check(message: JSONRPCMessage): JSONRPCMessage {
-    if ("method" in message || !("id" in message) || !this.#asked.delete(message.id)) return message;
-    if (!("result" in message)) return message;
-    const result = message.result as JsonObject;
-    const { tools, nextCursor, ...rest } = result;
-    if (!Array.isArray(tools)) return message;
+  /** One page. A list of nothing is null in some languages. */
+  check({ tools = [], nextCursor, ...rest }: JsonObject): JsonObject {
+    if (!Array.isArray(tools)) return { ...rest, tools };
     const kept = this.#keep(tools);
     const isMore = nextCursor !== undefined && this.#hasRoom();
-    return { ...message, result: { ...rest, tools: kept, ...(isMore ? { nextCursor } : {}) } };
+    return { ...rest, tools: kept, ...(isMore ? { nextCursor } : {}) };
   }
 
   #hasRoom(): boolean {
@@ -75,7 +56,7 @@ export class ToolListCheck {
 
   #fits(tool: JsonObject): boolean {
     const listing = this.#listing;
-    const bytes = JSON.stringify(tool).length;
+    const bytes = writeExact(tool).length;
     if (bytes > MAX_TOOL_BYTES) {
       this.#warn(`its tool ${nameOf(tool)} was left out: its definition has ${bytes} characters`);
       return false;
@@ -102,7 +83,7 @@ interface Listing {
   readonly warnings: string[];
 }
 
-function begin(): Listing {
+function createListing(): Listing {
   return { tools: 0, bytes: 0, pages: 0, isFull: false, warnings: [] };
 }
 
@@ -124,7 +105,8 @@ function readTool(tool: Json): { readonly tool: JsonObject } | { readonly flaw: 
     ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
     ...(isJsonObject(annotations) ? { annotations: readHints(annotations) } : {}),
   };
-  return { tool: read };
+  const flaw = findSpecFlaw("Tool", read);
+  return flaw === undefined ? { tool: read } : leftOut(flaw);
 }
 
 function readHints(annotations: JsonObject): JsonObject {

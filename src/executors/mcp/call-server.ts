@@ -70,9 +70,11 @@ function toMeta(
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 async function toOutcome(
-  { tool, result }: ToolAnswer,
+  { tool, result, warnings }: ToolAnswer,
   { task, validators }: { readonly task: Task; readonly validators: JsonSchemas },
 ): Promise<Outcome> {
+  const warn = (message: string) => task.emit({ type: "log", event: { type: "warning", message } });
+  for (const warning of warnings) warn(`The MCP server "${tool.server}": ${warning}.`);
   if (result.isError === true) {
     const { message, details } = readError(result);
     return toFailed("MCP_TOOL_FAILED", {
@@ -85,7 +87,6 @@ async function toOutcome(
     });
   }
   const { output, files } = readResult(result);
-  const warn = (message: string) => task.emit({ type: "log", event: { type: "warning", message } });
   const violations = await findResultFlaws(tool, result, { validators, warn });
   if (violations.length === 0)
     return { status: "succeeded", output, costMicro: 0, ...(files.length > 0 ? { files } : {}) };

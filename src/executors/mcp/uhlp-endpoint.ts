@@ -134,7 +134,7 @@ function toToolFailure(error: Json): Failed {
     effect: "unknown",
     isAnswered: true,
     costMicro: 0,
-    ...(details === undefined ? {} : { details }),
+    ...(details === undefined || details === null ? {} : { details }),
   } as const;
   const own = typeof code === "string" || typeof code === "number" ? String(code) : "";
   return own === "" ? toFailed("MCP_TOOL_FAILED", facts) : { status: "failed", code: own, ...facts };
@@ -211,7 +211,8 @@ async function readBounded(response: Response, maxBytes: number): Promise<string
     if (bytes > maxBytes) return undefined;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  // Without a byte order mark.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 /** Nothing listens there, so nothing can have happened. */

@@ -5,10 +5,9 @@ import type { Failed } from "../../ports/executor.ts";
 import { readRetryAfter } from "../capacity/throttle.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
 import { createRedactor } from "../output/redact.ts";
-import { toShownText } from "../output/shown-text.ts";
+import { showStart } from "../output/shown-text.ts";
 
 const MAX_SHOWN_CHARS = 2_000;
-const MAX_UNREADABLE_CHARS = 200;
 
 /** A failure of a provider that says itself what it means for the attempt, as a mock model does. */
 export class KnownFailure extends Error {
@@ -66,8 +65,7 @@ export function toUnreadable(
   { id, secrets }: FailedModel,
   { cause, text }: { readonly cause: string; readonly text: string },
 ): Failed {
-  // Masked before it is cut: half of a secret would be shown.
-  const shown = toShownText(createRedactor(secrets).text(text.slice(0, 20_000))).slice(0, MAX_UNREADABLE_CHARS);
+  const shown = showStart(text, createRedactor(secrets));
   return toFailed("MODEL_UNAVAILABLE", {
     message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${JSON.stringify(shown)}`,
     retryable: true,

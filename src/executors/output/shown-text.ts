@@ -1,3 +1,5 @@
+import type { Redactor } from "./redact.ts";
+
 const ESC = "\u001b";
 const BEL = "\u0007";
 // No pattern can match a part again after it has failed there: a text that is made to be slow takes one pass, too.
@@ -20,4 +22,14 @@ export function toShownText(text: string): string {
     .replace(LINE_END, "\n")
     .replace(UNSEEN, "")
     .toWellFormed();
+}
+
+const START_CHARS = 200;
+
+/** The beginning of what somebody sent and nobody can read. */
+export function showStart(text: string, redactor: Redactor): string {
+  // Masked before it is cut: half of a secret would be shown.
+  return toShownText(redactor.text(text.slice(0, 20_000)))
+    .trim()
+    .slice(0, START_CHARS);
 }

@@ -163,7 +163,7 @@ export class OutcomeRecorder {
       return this.#park(task, outcome);
     }
     if (outcome.workerDied === true && task.stop === undefined) return this.#interrupt(task, outcome);
-    return this.#failForGood(task, task.stop === "timeout" ? { ...outcome, ...timedOut(task) } : outcome);
+    return this.#failForGood(task, task.stop === "timeout" ? { ...outcome, ...timedOut(task, outcome) } : outcome);
   }
 
   #failForGood(task: RunningTask, outcome: Failed): void | Promise<void> {

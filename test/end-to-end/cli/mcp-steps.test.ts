@@ -7,6 +7,8 @@ import { pawl, startPawl } from "../support/pawl.ts";
 
 const FAKE = fileURLToPath(new URL("../../fakes/mcp-server/main.ts", import.meta.url));
 
+const OLD = fileURLToPath(new URL("../../fakes/mcp-server/old_server.py", import.meta.url));
+
 const FLOW = `
 workflowId: flow
 startAt: look
@@ -67,6 +69,64 @@ test("a server that cannot be used is refused before the run, with the file and 
   expect(code).toBe(3);
   expect(stderr).toContain('The MCP server "fake" in .mcp.json cannot be used: it has neither `command` nor `url`.');
 });
+
+test("an answer that cannot be read fails the step once, whatever its retry policy, and its log names tools left out", async () => {
+  const tools = [
+    { name: "raw", inputSchema: { type: "object" } },
+    { name: "bad", inputSchema: 7 },
+  ];
+  const list = `on:tools/list={"jsonrpc":"2.0","id":ID,"result":${JSON.stringify({ tools, nextCursor: null })}}`;
+  const calls = [
+    { isError: null, content: [] },
+    { isError: "no", content: [] },
+  ].map(
+    (result) => `
+name: flow
+steps:
+  - id: call
+    type: mcp
+    tool: old.raw
+    arguments: {texts: ['{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify(result)}}']}
+    retry: {max_attempts: 3, backoff: fixed, initial_delay: 0}
+`,
+  );
+  for (const [index, call] of calls.entries()) {
+    const folder = application({ "flow.yaml": call, ".mcp.json": old([list, "log=calls"]) });
+    const { code, stdout } = await pawl(["run", "flow.yaml", "--json"], { cwd: folder });
+    expect([code, readFileSync(join(folder, "calls"), "utf8")]).toEqual([index, "raw\n"]);
+    expect(stdout).toContain(index === 0 ? '"status":"completed"' : "MCP_RESULT_INVALID");
+    const logs = await pawl(["runs", "logs", JSON.parse(stdout).data.run_id, "call"], { cwd: folder });
+    if (index === 0) expect(logs.stdout).toContain('its tool \\"bad\\" was left out');
+  }
+});
+
+test("a step whose server hangs before it is asked fails in the step's time, and says what it waited for", async () => {
+  const flow = "{name: flow, steps: [{id: call, type: mcp, tool: old.raw, timeout: 2s}]}";
+  const folder = application({ "flow.yaml": flow, ".mcp.json": old(["hang=tools/list"]) });
+  const { code, stdout } = await pawl(["run", "flow.yaml", "--json"], { cwd: folder });
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout).data.error).toMatchObject({
+    code: "TIMEOUT",
+    message: expect.stringContaining('the MCP server "old" had not said which tools it has'),
+  });
+});
+
+test("a step that times out after its server printed something that may be an answer calls the tool once", async () => {
+  const flow = `
+name: flow
+steps:
+  - {id: call, type: mcp, tool: old.raw, timeout: 2s, arguments: {texts: [oops]}, retry: {max_attempts: 3, backoff: fixed}}
+`;
+  const folder = application({ "flow.yaml": flow, ".mcp.json": old(["log=calls"]) });
+  const { stdout } = await pawl(["run", "flow.yaml", "--json"], { cwd: folder });
+  const { error } = JSON.parse(stdout).data;
+  expect(error).toMatchObject({ code: "TIMEOUT", message: expect.stringContaining('was no message: "oops"') });
+  expect(readFileSync(join(folder, "calls"), "utf8")).toBe("raw\n");
+});
+
+function old(faults: readonly string[]): string {
+  return JSON.stringify({ mcpServers: { old: { command: "python3", args: [OLD, ...faults] } } });
+}
 
 function servers(faults: readonly string[]): string {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: as the file of other programs names a variable

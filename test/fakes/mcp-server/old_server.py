@@ -1,10 +1,12 @@
 """
 An MCP server as people wrote them by hand: the standard library alone, revision 2024-11-05, a thread for each call.
 
-    python3 old_server.py [FAULT...]
+    python3 old_server.py [--http] [FAULT...]
 
 A fault is `many=N` (N tools in pages of 100), `endless` (a list that never ends), `broken` (tools that are none),
-`deaf` (pings are not answered once `deafen` was called), `tools=NAME,NAME` (these, which do nothing, in place of its own).
+`deaf` (pings are not answered once `deafen` was called), `tools=NAME,NAME` (these, which do nothing, in place of its own),
+`hang=METHOD` (never answered), `log=PATH` (gets a line for each call of `raw`), `on:METHOD=TEXT` (that text as it is, with `ID` for the id, in place of the answer).
+With `--http` each answer is the body of a response, and the URL is said on stdout.
 """
 
 import json
@@ -14,14 +16,19 @@ import random
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 faults = dict(argument.partition("=")[::2] for argument in sys.argv[1:])
 lock = threading.Lock()
 grown = []
 deaf = threading.Event()
+response = threading.local()
+raw_calls = []
 
 
 def write(text):
+    if hasattr(response, "lines"):
+        return response.lines.append(text)
     with lock:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
@@ -134,12 +141,32 @@ def mirror(id, arguments, _):
     say(id, json.dumps(arguments), structuredContent=arguments)
 
 
+def raw(id, arguments, _):
+    """Answers with texts as they are, `ID` standing for the id."""
+    raw_calls.append(id)
+    if "log" in faults:
+        with open(faults["log"], "a") as log:
+            log.write("raw\n")
+    response.type = arguments.get("type", "application/json")
+    response.status = arguments.get("status", 200)
+    for text in arguments.get("texts", []):
+        write(text.replace("ID", json.dumps(id)))
+
+
+def count_raw(id, *_):
+    say(id, str(len(raw_calls)))
+
+
 asked = {}
-TOOLS = {f.__name__: f for f in [ask, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence, mirror]}
+TOOLS = {f.__name__: f for f in [ask, raw, count_raw, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence, mirror]}
 
 
 def answer(message):
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+    if method is not None and method == faults.get("hang"):
+        return threading.Event().wait()
+    if f"on:{method}" in faults:
+        return write(faults[f"on:{method}"].replace("ID", json.dumps(id)))
     if method is None:
         if id in asked:
             asked[id].put(message)
@@ -156,6 +183,31 @@ def answer(message):
     elif id is not None and method != "ping":
         send({"id": id, "error": {"code": -32601, "message": f"I do not know {method}."}})
 
+
+class Answers(BaseHTTPRequestHandler):
+    def do_POST(self):
+        response.lines, response.type, response.status = [], "application/json", 200
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        answer(message)
+        body = "\n".join(response.lines).encode()
+        self.send_response(response.status if "id" in message else 202)
+        self.send_header("content-type", response.type)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.send_error(405)
+
+    def log_message(self, *_):
+        pass
+
+
+if "--http" in faults:
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    listener.daemon_threads = True
+    write(f"http://127.0.0.1:{listener.server_port}/mcp")
+    listener.serve_forever()
 
 for line in sys.stdin:
     threading.Thread(target=answer, args=(json.loads(line),), daemon=True).start()

@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import { COMPILE_CACHE } from "../compile-cache.ts";
 
 const FAKE = fileURLToPath(new URL("main.ts", import.meta.url));
+const OLD = fileURLToPath(new URL("old_server.py", import.meta.url));
 const EVERYTHING = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));
 /** It does not say which port it was given. */
 const TELL_PORT = `
@@ -26,14 +27,23 @@ export function startFakeHttp(faults: readonly string[] = []): Promise<HttpServe
   return start([FAKE, "--http", ...faults], {});
 }
 
+/** The one in Python, which answers with anything. */
+export function startOldHttp(faults: readonly string[] = []): Promise<HttpServerProcess> {
+  return start([OLD, "--http", ...faults], {}, "python3");
+}
+
 /** The reference server, with sessions; at a given port, or one that the system chooses. */
 export function startEverythingHttp(port = "0"): Promise<HttpServerProcess> {
   const patch = `data:text/javascript,${encodeURIComponent(TELL_PORT)}`;
   return start(["--import", patch, EVERYTHING, "streamableHttp"], { PORT: port });
 }
 
-async function start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<HttpServerProcess> {
-  const child = spawn(process.execPath, args, {
+async function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  program = process.execPath,
+): Promise<HttpServerProcess> {
+  const child = spawn(program, args, {
     env: { ...process.env, ...COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -1,7 +1,14 @@
-import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import {
+  type FetchLike,
+  type JSONRPCMessage,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
 import type { Outbound } from "../../../ports/outbound.ts";
 import { toFetch } from "../../outbound/outbound-fetch.ts";
 import type { HttpWay } from "../resolve-server.ts";
+import { readAnswers, readEvents } from "./answer-stream.ts";
+import type { MessageReader } from "./message-reader.ts";
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
 
@@ -16,23 +23,54 @@ export const STREAM_ENDED = -32_097;
  * the answer has ended for good: otherwise the call would wait for its time-out.
  */
 export class HttpTransport extends StreamableHTTPClientTransport {
-  constructor(way: HttpWay, outbound: Outbound) {
-    super(way.url, { requestInit: { headers: way.headers }, fetch: fetchFor(way, outbound) });
+  readonly #reader: MessageReader;
+
+  constructor(way: HttpWay, outbound: Outbound, reader: MessageReader) {
+    super(way.url, { requestInit: { headers: way.headers }, fetch: readAnswers(fetchFor(way, outbound), reader) });
+    this.#reader = reader;
+    reader.deliver = (message) => this.onmessage?.(message);
   }
 
-  override send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+  override async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    this.#reader.noteSent(message);
     if (!("method" in message) || !("id" in message)) return super.send(message, options);
     const { id } = message;
+    options?.requestSignal?.addEventListener("abort", () => this.#reader.forget(id), { once: true });
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
+      this.#reader.forget(id);
       this.onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED, message: "The answer broke off." } });
     };
-    return super.send(message, { ...options, onRequestStreamEnd });
+    try {
+      await super.send(message, { ...options, onRequestStreamEnd });
+    } catch (error) {
+      this.#reader.forget(id);
+      throw error;
+    }
+  }
+}
+
+/** The older way: answers come as events of one stream, whatever the requests are answered with. */
+export class SseTransport extends SSEClientTransport {
+  readonly #reader: MessageReader;
+
+  constructor(way: HttpWay, outbound: Outbound, reader: MessageReader) {
+    super(way.url, {
+      requestInit: { headers: { ...way.headers } },
+      fetch: readEvents(fetchFor(way, outbound), reader),
+    });
+    this.#reader = reader;
+    reader.deliver = (message) => this.onmessage?.(message);
+  }
+
+  override send(message: JSONRPCMessage): Promise<void> {
+    this.#reader.noteSent(message);
+    return super.send(message);
   }
 }
 
 /** Requests to one server: bounded, and with their headers to no other origin. */
-export function fetchFor({ reach }: HttpWay, outbound: Outbound): FetchLike {
+function fetchFor({ reach }: HttpWay, outbound: Outbound): FetchLike {
   // Where any address may be asked, connections are kept, which spares a handshake for each call.
   const ask: FetchLike = reach === "anywhere" ? fetch : toFetch(outbound, reach);
   return async (url, init) => {

@@ -2,17 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import {
-  deserializeMessage,
-  type JSONRPCMessage,
-  serializeMessage,
-  type Transport,
-} from "@modelcontextprotocol/client";
+import { type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StandingProgram } from "../../sandbox/sandbox.ts";
 import type { ProcessWay } from "../resolve-server.ts";
 import { type GroupGuard, signalGroup } from "./group-guard.ts";
 import { MessageLines } from "./message-lines.ts";
+import type { MessageReader } from "./message-reader.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -39,6 +35,7 @@ export class ProcessTransport implements Transport {
   /** It has ended and was not told to: by itself, or by a signal from outside. */
   hasDied: "by itself" | "by a signal" | undefined;
   readonly #way: ProcessWay;
+  readonly #reader: MessageReader;
   readonly #guard: GroupGuard;
   readonly #confine: Confine;
   readonly #incoming = new MessageLines(MAX_MESSAGE_BYTES);
@@ -49,10 +46,19 @@ export class ProcessTransport implements Transport {
   #isClosing = false;
   #isClosed = false;
 
-  constructor(way: ProcessWay, guard: GroupGuard, confine: Confine) {
+  constructor(
+    way: ProcessWay,
+    reader: MessageReader,
+    { guard, confine }: { readonly guard: GroupGuard; readonly confine: Confine },
+  ) {
     this.#way = way;
+    this.#reader = reader;
     this.#guard = guard;
     this.#confine = confine;
+    reader.deliver = (message) => {
+      this.#flood.countMessage(!("method" in message));
+      this.onmessage?.(message);
+    };
   }
 
   get pid(): number | null {
@@ -93,6 +99,7 @@ export class ProcessTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     const child = this.#child;
     if (child === undefined || this.#isClosed) return Promise.reject(new Error("The server is not running."));
+    this.#reader.noteSent(message);
     return new Promise((resolve, reject) => {
       child.stdin.write(serializeMessage(message), (error) => {
         // A broken pipe may come before the exit, which says more.
@@ -152,14 +159,9 @@ export class ProcessTransport implements Transport {
 
   /** A line that is no message is noise: some servers print to stdout. */
   #deliver(line: string): void {
-    const message = readMessage(line);
-    if (message === undefined) {
-      this.#flood.countNoise();
-      this.onerror?.(new Error("A line is no message."));
-      return;
-    }
-    this.#flood.countMessage(!("method" in message));
-    this.onmessage?.(message);
+    if (this.#reader.hear(line) !== "noise") return;
+    this.#flood.countNoise();
+    this.onerror?.(new Error("A line is no message."));
   }
 
   #giveUp(reason: Error): void {
@@ -194,16 +196,6 @@ function toStart({ command, args, cwd, env, firstOnPath }: ProcessWay) {
 
 function toConfinedStart({ command: [command, ...args], cwd, env }: StandingProgram) {
   return { command, args, cwd, env };
-}
-
-function readMessage(line: string): JSONRPCMessage | undefined {
-  // Most noise is told from a message at its first letter.
-  if (!/^\s*\{/.test(line)) return undefined;
-  try {
-    return deserializeMessage(line);
-  } catch {
-    return undefined;
-  }
 }
 
 function toError(error: unknown): Error {

@@ -35,6 +35,7 @@ export class OutputSinceInput {
     this.#begin = this.#placeOfCursor();
     // Programs that clear the screen go on at its top, above the place where the input was.
     terminal.parser.registerCsiHandler({ final: "J" }, ([which]) => this.#cleared(which));
+    terminal.parser.registerEscHandler({ final: "c" }, () => this.#reset());
     terminal.buffer.onBufferChange(({ type }) => this.#switched(type));
   }
 
@@ -123,6 +124,7 @@ export class OutputSinceInput {
     const { marker } = this.#begin;
     if (marker !== undefined && marker.line >= 0) return marker.line;
     if (this.#rowOnReturn !== undefined) return this.#rowOnReturn;
+    if (marker === undefined) return 0;
     this.#isTruncated = true;
     return 0;
   }
@@ -136,6 +138,15 @@ export class OutputSinceInput {
     const { active } = this.#terminal.buffer;
     const isAll = which === 2 || which === 3 || isHome(active);
     if (active.type === "normal" && isAll) this.#beginAtTop(active);
+    return false;
+  }
+
+  /** Nothing is left of the model after this, nor of its markers. */
+  #reset(): false {
+    this.#add(withoutEmptyEnd(this.#linesInModel()));
+    this.#begin.marker?.dispose();
+    this.#begin = { marker: undefined, column: 0 };
+    this.#rowOnReturn = undefined;
     return false;
   }
 

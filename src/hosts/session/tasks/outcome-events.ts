@@ -90,12 +90,20 @@ export function refuseQuestion({ path, instance }: RunningTask, { key, costMicro
   return { status: "failed", code: "EXECUTOR_FAULT", message, retryable: false, effect: "unknown", costMicro };
 }
 
-export function timedOut({
-  path,
-  timeoutMs = 0,
-}: RunningTask): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
+/** What the executor says of it is told where nothing had begun, and where it must not be tried again. */
+export function timedOut(
+  { path, timeoutMs = 0 }: RunningTask,
+  { code, effect, message: said, retryable: mayRetry }: Failed,
+): Pick<Failed, "code" | "message" | "retryable" | "effect"> {
   const message = `"${path}" took longer than its time-out of ${timeoutMs / 1000} s.`;
-  return { code: "TIMEOUT", message, retryable: true, effect: "unknown" };
+  const retryable = code !== "INTERRUPTED" || mayRetry;
+  const isIdle = effect === "none";
+  return {
+    code: "TIMEOUT",
+    message: isIdle || !retryable ? `${message} ${said}` : message,
+    retryable,
+    effect: isIdle ? "none" : "unknown",
+  };
 }
 
 export function tooLarge({ costMicro, usage, status }: Succeeded | Asks, maxBytes: number): Failed {

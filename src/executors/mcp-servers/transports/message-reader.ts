@@ -1,0 +1,256 @@
+import type { JSONRPCMessage, RequestId, SpecTypeName } from "@modelcontextprotocol/client";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Redactor } from "../../output/redact.ts";
+import { showStart } from "../../output/shown-text.ts";
+import { findSpecFlaw } from "../spec-flaw.ts";
+import { ToolListCheck } from "../tool-list-check.ts";
+
+/** Implementation-defined, in the range that JSON-RPC leaves to servers: an answer that makes no sense. */
+export const UNREADABLE = -32_096;
+
+/** What a text of a server was. An answer ends what was asked for, whatever it says. */
+type Heard = "answer" | "message" | "noise";
+
+interface Asked {
+  readonly id: RequestId;
+  readonly method: string;
+}
+
+/** A broken answer of which nobody knows whose it is: it belongs to the last of those that waited for one. */
+interface Suspicion {
+  readonly waiting: Set<string>;
+  readonly why: string;
+  readonly text: string;
+}
+
+/** How long the right answer may come after a wrong one. */
+const GRACE_MS = 500;
+const MAX_SUSPICIONS = 100;
+/** A line that is meant as an answer, as against one of a log. */
+const LIKE_A_MESSAGE = /^\s*(?:\[\s*)?\{\s*"|^[\s[{]*["']?jsonrpc\b|^\s*<(?:!doctype|html|\?xml)\b/i;
+/** The id of a message that cannot be parsed: before all that lies in it, or behind it. */
+const LEADING_ID = /^[\s[]*\{[^{]*?["']id["']\s*:\s*["']?([\w-]+)/;
+const TRAILING_ID = /["']id["']\s*:\s*["']?([\w-]+)["']?[^{}]*\}\s*$/;
+const SHOWN_PART = 4_000;
+
+/**
+ * Reads what a server sends as the server means it, for every transport and before the SDK does: an optional part that is
+ * null is absent, and what is of no importance may be missing. What cannot be read fails its request at once, with the
+ * cause and the beginning of the text: the SDK would drop it, and the request would wait for its time-out.
+ */
+export class MessageReader {
+  readonly list = new ToolListCheck();
+  /** Set by the transport. */
+  deliver: (message: JSONRPCMessage) => void = () => undefined;
+  readonly #redactor: Redactor;
+  readonly #waiting = new Map<string, Asked>();
+  readonly #suspicions = new Set<Suspicion>();
+  #lastId = -1;
+  /** Notifications since the last answer: some servers answer them too. */
+  #notifications = 0;
+  #noise = "";
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  /** The last text that was no message, of those that came while somebody waited; empty where there was none. */
+  get noise(): string {
+    return showStart(this.#noise, this.#redactor);
+  }
+
+  /** Called with each message before it is sent. */
+  noteSent(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    const { method, params } = message;
+    if (method === "notifications/cancelled") this.forget(params?.["requestId"] as RequestId);
+    if (!("id" in message)) {
+      this.#notifications += 1;
+      return;
+    }
+    const { id } = message;
+    // What came before it was a question of which protocol the server speaks.
+    if (method === "initialize") this.#waiting.clear();
+    if (this.#waiting.size === 0) this.#noise = "";
+    if (method === "tools/list" && params?.["cursor"] === undefined) this.list.begin();
+    if (typeof id === "number") this.#lastId = Math.max(this.#lastId, id);
+    this.#waiting.set(String(id), { id, method });
+  }
+
+  /** Nobody waits for its answer any more. */
+  forget(id: RequestId): void {
+    this.#waiting.delete(String(id));
+    for (const suspicion of this.#suspicions) {
+      if (suspicion.waiting.delete(String(id))) this.#narrow(suspicion);
+    }
+  }
+
+  /** Delivers what stands in `text`. `of` is the request that it must answer, where the transport knows it. */
+  hear(text: string, of?: RequestId): Heard {
+    let read: Json;
+    try {
+      read = parseExact(text.replace(/^\uFEFF/, ""));
+    } catch {
+      return this.#hearBroken(text, of);
+    }
+    const heard = (Array.isArray(read) ? read : [read]).map((value) => this.#hearOne(value, text, of));
+    if (heard.includes("answer")) return "answer";
+    return heard.includes("message") ? "message" : this.#hearNoise(text);
+  }
+
+  /** The answer to a request cannot be read. */
+  fail(id: RequestId, why: string, text: string): void {
+    const asked = this.#waiting.get(String(id));
+    if (asked !== undefined) this.#answer(asked, toUnreadable(asked, { why, shown: showStart(text, this.#redactor) }));
+  }
+
+  #hearOne(value: Json, text: string, of: RequestId | undefined): Heard {
+    if (!isJsonObject(value)) return "noise";
+    const { id, method, params, result, error } = tidy(value) as JsonObject;
+    if (typeof method === "string") {
+      if (!("jsonrpc" in value)) return "noise";
+      const parts = { ...(id === undefined ? {} : { id }), ...(params === undefined ? {} : { params }) };
+      this.deliver({ jsonrpc: "2.0", method, ...parts } as JSONRPCMessage);
+      return "message";
+    }
+    if (!isMeantAsAnswer(value)) return "noise";
+    const asked = this.#askedBy(id ?? (error === undefined ? undefined : of));
+    if (asked !== undefined) this.#answer(asked, this.#read(asked, { result, error, text }));
+    else if (id === undefined && this.#notifications > 0) this.#notifications -= 1;
+    else if (!this.#isLate(id)) this.#suspect(`its id is ${JSON.stringify(id ?? null)}`, text);
+    return "answer";
+  }
+
+  #read(
+    asked: Asked,
+    { result, error, text }: { readonly result?: Json; readonly error?: Json; readonly text: string },
+  ): JSONRPCMessage {
+    const { id, method } = asked;
+    if (error !== undefined) return { jsonrpc: "2.0", id, error: readError(error) };
+    const checked = method === "tools/list" && isJsonObject(result) ? this.list.check(result) : result;
+    const why = findFlaw(method, checked);
+    if (why !== undefined) return toUnreadable(asked, { why, shown: showStart(text, this.#redactor) });
+    return { jsonrpc: "2.0", id, result: checked ?? {} } as JSONRPCMessage;
+  }
+
+  #answer({ id }: Asked, message: JSONRPCMessage): void {
+    this.#noise = "";
+    this.#notifications = 0;
+    this.forget(id);
+    this.deliver(message);
+  }
+
+  #hearBroken(text: string, of: RequestId | undefined): Heard {
+    if (!LIKE_A_MESSAGE.test(text)) return this.#hearNoise(text);
+    const [, written] = LEADING_ID.exec(text.slice(0, SHOWN_PART)) ?? TRAILING_ID.exec(text.slice(-SHOWN_PART)) ?? [];
+    const asked = this.#askedBy(of) ?? this.#askedBy(written);
+    const why = "it is no JSON";
+    if (asked === undefined) this.#suspect(why, text);
+    else this.fail(asked.id, why, text);
+    return "answer";
+  }
+
+  #hearNoise(text: string): Heard {
+    if (text.trim() !== "") this.#noise = text.slice(0, SHOWN_PART);
+    return "noise";
+  }
+
+  #suspect(why: string, text: string): void {
+    if (this.#suspicions.size >= MAX_SUSPICIONS) return;
+    const suspicion = { waiting: new Set(this.#waiting.keys()), why, text: text.slice(0, SHOWN_PART) };
+    this.#suspicions.add(suspicion);
+    this.#narrow(suspicion);
+  }
+
+  #narrow(suspicion: Suspicion): void {
+    const { waiting, why, text } = suspicion;
+    if (waiting.size > 1) return;
+    const blame = () => {
+      this.#suspicions.delete(suspicion);
+      for (const id of waiting) this.fail(id, why, text);
+    };
+    if (waiting.size === 1) setTimeout(blame, GRACE_MS).unref();
+    else this.#suspicions.delete(suspicion);
+  }
+
+  #askedBy(id: Json | undefined): Asked | undefined {
+    return id === undefined ? undefined : this.#waiting.get(String(id));
+  }
+
+  /** It answers a request that was given up. */
+  #isLate(id: Json | undefined): boolean {
+    return id !== undefined && Number(id) >= 0 && Number(id) <= this.#lastId;
+  }
+}
+
+/** A line of a log may have such a part too, but not these alone. */
+function isMeantAsAnswer(value: JsonObject): boolean {
+  if ("jsonrpc" in value) return ["id", "result", "error"].some((key) => key in value);
+  const isPlain = Object.keys(value).every((key) => ["id", "result", "error"].includes(key));
+  return isPlain && "id" in value && ("result" in value || "error" in value);
+}
+
+/** Parts that are no part of the protocol: a null in them is somebody's value. */
+const AS_SENT: ReadonlySet<string> = new Set([
+  "arguments",
+  "data",
+  "inputSchema",
+  "outputSchema",
+  "requestedSchema",
+  "structuredContent",
+]);
+/** The protocol's own parts nest less deeply. */
+const MAX_LEVELS = 20;
+
+/** Without the parts that are null. */
+function tidy(value: Json, level = 0): Json {
+  if (level > MAX_LEVELS) return value;
+  if (Array.isArray(value)) return value.map((part) => tidy(part, level + 1));
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([, part]) => part !== null);
+  return Object.fromEntries(kept.map(([key, part]) => [key, AS_SENT.has(key) ? part : tidy(part, level + 1)]));
+}
+
+function readError(error: Json): { code: number; message: string; data?: unknown } {
+  const { code, message, data } = isJsonObject(error) ? error : { message: error };
+  const said = typeof message === "string" ? message : writeExact(error);
+  const known = typeof code === "number" && Number.isSafeInteger(code) ? code : INTERNAL_ERROR;
+  return { code: known, message: said, ...(data === undefined ? {} : { data }) };
+}
+
+const INTERNAL_ERROR = -32_603;
+
+const RESULT_TYPES: ReadonlyMap<string, SpecTypeName> = new Map([
+  ["initialize", "InitializeResult"],
+  ["tools/list", "ListToolsResult"],
+  ["tools/call", "CallToolResult"],
+]);
+
+/** Why a result cannot be that of its method. */
+function findFlaw(method: string, result: Json | undefined): string | undefined {
+  if (result === undefined && method === "ping") return undefined;
+  if (!isJsonObject(result)) return "its result is no object";
+  if (result["resultType"] === "input_required") return undefined;
+  if (method === "tools/call") {
+    const { content, structuredContent, isError, resultType } = result;
+    if (content === undefined && structuredContent === undefined && isError !== true) return "it has no content";
+    // Revisions that say of what type a result is allow any value.
+    const isAny = structuredContent === undefined || isJsonObject(structuredContent) || resultType !== undefined;
+    if (!isAny) return "its structured content is no object";
+  }
+  const type = RESULT_TYPES.get(method);
+  return type === undefined ? undefined : findSpecFlaw(type, result);
+}
+
+function toUnreadable(
+  { id, method }: Asked,
+  { why, shown }: { readonly why: string; readonly shown: string },
+): JSONRPCMessage {
+  const said = shown === "" ? "nothing came" : `${why}: ${JSON.stringify(shown)}`;
+  return {
+    jsonrpc: "2.0",
+    id,
+    error: { code: UNREADABLE, message: `its answer to \`${method}\` cannot be read (${said})` },
+  };
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { NO_ECHO } from "./echo.ts";
+import { openModel } from "./open-model.ts";
+import { OutputSinceInput } from "./output-since-input.ts";
+
+for (const [what, written, seen] of [
+  ["a reset", "before\r\n\u001bcstill", "before\nstill"],
+  ["a reset in a full-screen program", "before\r\n\u001b[?1049hfull\u001bcstill", "before\nstill"],
+  ["a reset and more lines than the screen has", `\u001bc${"line\r\n".repeat(60)}end`, `${"line\n".repeat(60)}end`],
+] as const) {
+  test(`what comes after ${what} is output since the input`, async () => {
+    const terminal = await openModel({ columns: 80, rows: 24, scrollbackRows: 1_000 });
+    const output = new OutputSinceInput(terminal);
+    const write = (text: string) => new Promise<void>((resolve) => terminal.write(text, resolve));
+    await write("a long prompt> ");
+    output.restart(NO_ECHO);
+    await write(`\r\n${written}`);
+    expect(output.read()).toEqual({ text: expect.stringContaining(seen), isTruncated: false });
+  });
+}
