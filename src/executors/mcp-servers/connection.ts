@@ -10,7 +10,9 @@ import {
   type Transport,
   type VersionNegotiationOptions,
 } from "@modelcontextprotocol/client";
+import { toWritable } from "../../core/exact-json.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { unmark } from "../../core/long-integers.ts";
 import type { Outbound } from "../../ports/outbound.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
@@ -173,6 +175,8 @@ export class Connection {
   /** Once it is connected. */
   attach(): void {
     this.#listCheck.attach(this.#transport);
+    const { onmessage } = this.#transport;
+    this.#transport.onmessage = (message, extra) => onmessage?.(unmark(message), extra);
   }
 
   /** Calls `lost` when the connection ends without `close`, also if it has ended already. */
@@ -213,7 +217,7 @@ export class Connection {
   /** Throws an `McpFailure` where there is no result. A tool's own error is a result. */
   async call(call: ServerCall, signal: AbortSignal): Promise<CallToolResult> {
     const listed = (await this.#listed()).definitions.get(call.tool.name);
-    const params = { name: call.tool.name, arguments: { ...call.arguments }, _meta: { ...call.meta } };
+    const params = { name: call.tool.name, arguments: toWritable({ ...call.arguments }), _meta: { ...call.meta } };
     try {
       return await this.#client.callTool(params, {
         signal,

@@ -12,6 +12,7 @@ import type { FailureFacts } from "../output/failure.ts";
 import { createRedactor } from "../output/redact.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import { STREAM_ENDED } from "./transports/http-transport.ts";
+import { NUMBER_TOO_LARGE } from "./transports/marked-answer.ts";
 
 /** Facts about a server for the message of a failure. */
 export interface ServerContext {
@@ -95,6 +96,10 @@ function explainCall(error: unknown, context: CallContext): Meaning {
   if (error instanceof ProtocolError && error.code !== STREAM_ENDED) {
     if (error.code === ProtocolErrorCode.InvalidParams)
       return { code: "MCP_ARGUMENTS_INVALID", message: error.message, ...REFUSED };
+    if (error.code === NUMBER_TOO_LARGE) {
+      const message = `${server} gave an answer that cannot be used: ${error.message}`;
+      return { code: "MCP_RESULT_INVALID", message, ...UNKNOWN, isAnswered: true };
+    }
     const message = `${server} answered with an error: ${error.message} (${error.code}).`;
     return { code: "MCP_TOOL_FAILED", message, ...UNKNOWN, isAnswered: true };
   }

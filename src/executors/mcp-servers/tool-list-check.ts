@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 const METHOD = "tools/list";
@@ -75,7 +76,7 @@ export class ToolListCheck {
 
   #fits(tool: JsonObject): boolean {
     const listing = this.#listing;
-    const bytes = JSON.stringify(tool).length;
+    const bytes = writeExact(tool).length;
     if (bytes > MAX_TOOL_BYTES) {
       this.#warn(`its tool ${nameOf(tool)} was left out: its definition has ${bytes} characters`);
       return false;
@@ -114,7 +115,7 @@ function readTool(tool: Json): { readonly tool: JsonObject } | { readonly flaw: 
   const leftOut = (why: string) => ({ flaw: `its tool ${nameOf(tool)} was left out: ${why}` });
   if (!isJsonObject(inputSchema)) return leftOut("its `inputSchema` is no object");
   const { type = "object" } = inputSchema;
-  if (type !== "object") return leftOut(`its \`inputSchema\` is of ${JSON.stringify(type).slice(0, 50)}`);
+  if (type !== "object") return leftOut(`its \`inputSchema\` is of ${writeExact(type).slice(0, 50)}`);
   // Other broken parts are dropped, and the tool is kept.
   const read = {
     name,
@@ -132,5 +133,5 @@ function readHints(annotations: JsonObject): JsonObject {
 }
 
 function nameOf({ name }: JsonObject): string {
-  return JSON.stringify(name ?? null).slice(0, 80);
+  return writeExact(name ?? null).slice(0, 80);
 }

@@ -69,7 +69,7 @@ export function toUnreadable(
   // Masked before it is cut: half of a secret would be shown.
   const shown = toShownText(createRedactor(secrets).text(text.slice(0, 20_000))).slice(0, MAX_UNREADABLE_CHARS);
   return toFailed("MODEL_UNAVAILABLE", {
-    message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${JSON.stringify(shown)}`,
+    message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${writeExact(shown)}`,
     retryable: true,
     effect: "none",
     costMicro: null,
@@ -128,7 +128,7 @@ function readCallError(error: unknown): CallError | undefined {
     status,
     retryAfter: responseHeaders === undefined ? undefined : readRetryAfter(responseHeaders),
     // Mostly the text, but some providers put the parsed document there.
-    body: typeof responseBody === "string" ? responseBody : (JSON.stringify(responseBody) ?? ""),
+    body: typeof responseBody === "string" ? responseBody : (writeExact(responseBody) ?? ""),
     cause,
   };
 }

@@ -4,6 +4,7 @@ import { matchedRoutes } from "hono/route";
 import type { Result, Router } from "hono/router";
 import { TrieRouter } from "hono/router/trie-router";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
@@ -64,7 +65,7 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => {
-    described ??= JSON.stringify(describeService(ENDPOINTS, parts.version));
+    described ??= writeExact(describeService(ENDPOINTS, parts.version));
     return c.body(described, 200, { "content-type": "application/json" });
   });
   shapes.set("/mcp", "envelope");

@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Application } from "../../operations/application/application.ts";
 import { parseInput } from "../../operations/fields.ts";
@@ -102,7 +103,7 @@ async function readFields<Input extends z.ZodObject>(c: Context<HttpEnv>, schema
 
 /** Records, lists and answers of tools are plain data: what JSON leaves out of them is absent anyway. */
 function answer(c: Context<HttpEnv>, data: object | Json): Response {
-  return c.body(JSON.stringify({ data, error: null }), 200, { "content-type": "application/json" });
+  return c.body(writeExact({ data, error: null }), 200, { "content-type": "application/json" });
 }
 
 /** Aborts when whoever asked has gone, or does not want the answer any more. */
@@ -168,5 +169,5 @@ function streamScreen(view: ScreenView, closed: () => void): Response {
 const encoder = new TextEncoder();
 
 function toLine(value: object | null): Uint8Array {
-  return encoder.encode(`${JSON.stringify(value)}\n`);
+  return encoder.encode(`${writeExact(value)}\n`);
 }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Task } from "../../../ports/executor.ts";
 import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
@@ -226,7 +227,7 @@ function readResult(record: Json | undefined): Answer | undefined {
 }
 
 function toResult(call: ToolCallPart, { server, edited, result }: Answer): ToolResult {
-  const changed = edited === undefined ? "" : `(A person changed the arguments to ${JSON.stringify(edited)}.)\n`;
+  const changed = edited === undefined ? "" : `(A person changed the arguments to ${writeExact(edited)}.)\n`;
   return {
     call,
     text: `${changed}${toToolText(result)}`,

@@ -2,6 +2,7 @@ import { type FetchLike, type JSONRPCMessage, StreamableHTTPClientTransport } fr
 import type { Outbound } from "../../../ports/outbound.ts";
 import { toFetch } from "../../outbound/outbound-fetch.ts";
 import type { HttpWay } from "../resolve-server.ts";
+import { markResponse } from "./marked-answer.ts";
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
 
@@ -42,7 +43,8 @@ export function fetchFor({ reach }: HttpWay, outbound: Outbound): FetchLike {
       const next = KEEPING.includes(response.status)
         ? URL.parse(response.headers.get("location") ?? "", at.href)
         : null;
-      if (next === null || next.origin !== at.origin || hops === MAX_REDIRECTS) return bound(response);
+      if (next === null || next.origin !== at.origin || hops === MAX_REDIRECTS)
+        return markResponse(bound(response), MAX_RESPONSE_BYTES);
       await response.body?.cancel();
       at = next;
     }

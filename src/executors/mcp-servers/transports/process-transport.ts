@@ -12,6 +12,7 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StandingProgram } from "../../sandbox/sandbox.ts";
 import type { ProcessWay } from "../resolve-server.ts";
 import { type GroupGuard, signalGroup } from "./group-guard.ts";
+import { markAnswer } from "./marked-answer.ts";
 import { MessageLines } from "./message-lines.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
@@ -200,7 +201,7 @@ function readMessage(line: string): JSONRPCMessage | undefined {
   // Most noise is told from a message at its first letter.
   if (!/^\s*\{/.test(line)) return undefined;
   try {
-    return deserializeMessage(line);
+    return deserializeMessage(markAnswer(line));
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readTextFile } from "../../definitions/read-text-file.ts";
 
@@ -59,7 +60,7 @@ export function toValue(text: string): Json {
 
 function parse(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text);
   } catch {
     return undefined;
   }

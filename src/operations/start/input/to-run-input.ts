@@ -1,4 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
@@ -96,7 +97,7 @@ function readBody({ method, body, bodyEncoding }: JsonObject): Json | undefined 
   }
   const text = bodyEncoding === "base64" ? decode(body) : body;
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text);
   } catch {
     throw new PawlError("INPUT_INVALID", { message: "The body is not valid JSON.", remedy: "Send a JSON body." });
   }

@@ -1,4 +1,5 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { checkPayload, type MissingInput } from "../../../operations/start/input/check-input.ts";
 import { toValue } from "../../../operations/start/input/gather-input.ts";
@@ -48,7 +49,7 @@ async function askOne({ name, schema }: MissingInput): Promise<Json | undefined>
 }
 
 function toText(choice: Json): string {
-  return typeof choice === "string" ? choice : JSON.stringify(choice);
+  return typeof choice === "string" ? choice : writeExact(choice);
 }
 
 async function flawOf(value: Json, schema: JsonObject): Promise<string | undefined> {

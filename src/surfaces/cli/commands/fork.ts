@@ -1,4 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readTextFile } from "../../../operations/definitions/read-text-file.ts";
 import type { CliVerb } from "../../../operations/operation.ts";
@@ -70,7 +71,7 @@ function withSetting(changes: JsonObject, written: string): JsonObject {
 function toValue(field: string, text: string): Json {
   if (field === "model" || field === "prompt") return text;
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text);
   } catch {
     return text;
   }
