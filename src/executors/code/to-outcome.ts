@@ -179,6 +179,7 @@ class EndedCall {
       ...(ending.type === "exited" ? { exit_code: ending.code } : {}),
       ...(ending.type === "killed" ? { signal: ending.signal } : {}),
       ...(exception === undefined ? {} : { exception: exception.type, traceback: tail(exception.traceback) }),
+      ...(exception?.cause === undefined ? {} : { cause: exception.cause }),
       ...(errors === "" ? {} : { stderr: errors }),
       ...more,
     };
