@@ -1,3 +1,4 @@
+import { writeExact } from "../core/exact-json.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { readMcpServers } from "./read-mcp-servers.ts";
 
 test("the file of other programs is read as it is, and the configuration goes before it", async () => {
   const folder = application(
-    JSON.stringify({
+    writeExact({
       mcpServers: {
         files: {
           command: "npx",

@@ -1,3 +1,4 @@
+import { answerJson } from "./answer-json.ts";
 import { basename } from "node:path";
 import { type Context, Hono } from "hono";
 import { matchedRoutes } from "hono/route";
@@ -60,7 +61,7 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
   };
   // It takes some fifty milliseconds, and says the same for ever.
   let described: string | undefined;
-  on("GET", "/healthz", "route", (_, c) => c.json({ status: "ok" }));
+  on("GET", "/healthz", "route", (_, c) => answerJson(c, { status: "ok" }));
   on("GET", "/ready", "route", (_, c) => answerReady(parts.app, c));
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
@@ -106,12 +107,12 @@ async function refuseWhatIsNotKept(app: HttpParts["app"]): Promise<void> {
 
 async function answerReady(app: HttpParts["app"], c: Context<HttpEnv>): Promise<Response> {
   const trouble = (await app.storageTrouble?.()) ?? (await app.checkBucket?.())?.trouble;
-  if (trouble === undefined) return c.json({ status: "ready" });
-  return c.json({ status: "not_ready", code: trouble.code, message: trouble.message }, 503);
+  if (trouble === undefined) return answerJson(c, { status: "ready" });
+  return answerJson(c, { status: "not_ready", code: trouble.code, message: trouble.message }, 503);
 }
 
 async function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Promise<Response> {
-  return c.json(describeRoutes((await triggers()).routes.list(), basename(app.appDir)));
+  return answerJson(c, describeRoutes((await triggers()).routes.list(), basename(app.appDir)));
 }
 
 function refuseMethod(c: Context<HttpEnv>, method: string): Response {

@@ -1,3 +1,4 @@
+import { answerJson } from "./answer-json.ts";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
@@ -103,7 +104,7 @@ async function readFields<Input extends z.ZodObject>(c: Context<HttpEnv>, schema
 
 /** Records, lists and answers of tools are plain data: what JSON leaves out of them is absent anyway. */
 function answer(c: Context<HttpEnv>, data: object | Json): Response {
-  return c.body(writeExact({ data, error: null }), 200, { "content-type": "application/json" });
+  return answerJson(c, { data, error: null });
 }
 
 /** Aborts when whoever asked has gone, or does not want the answer any more. */

@@ -1,3 +1,4 @@
+import { answerJson } from "../answer-json.ts";
 import type { Context } from "hono";
 import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -70,7 +71,7 @@ export function executeCustomWorkflow(_parts: HttpParts, c: Context<HttpEnv>): R
 /** `GET /status`: 503 where no run could begin now. */
 export async function showStatus(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   if (parts.streams.stopping.aborted) throw new PawlError("SERVER_STOPPING", { message: "This process stops." });
-  return c.json(await describeHost(parts.appFor(c)));
+  return answerJson(c, await describeHost(parts.appFor(c)));
 }
 
 function nameIn(c: Context<HttpEnv>): string {
@@ -119,7 +120,7 @@ async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun)
   const ran = await parts.runner.run(prepared);
   if (ran.is === "unanswered") throw ran.error;
   const answer = await asked.answer(ran.record);
-  return ran.is === "parked" ? c.json({ ...answer, status: ran.record.status }, 202) : c.json(answer);
+  return ran.is === "parked" ? answerJson(c, { ...answer, status: ran.record.status }, 202) : answerJson(c, answer);
 }
 
 function wantsEvents(c: Context<HttpEnv>): boolean {

@@ -1,3 +1,4 @@
+import { answerJson } from "../answer-json.ts";
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
@@ -75,7 +76,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
   const ids = { request_id: c.get("requestId"), run_id: ran.record.id };
-  if (ran.is === "parked") return c.json({ ...ids, status: ran.record.status }, 202);
+  if (ran.is === "parked") return answerJson(c, { ...ids, status: ran.record.status }, 202);
   const response = toHttpResponse(await readRunResult(await app.records(), ran.record, parts.graphs), ids);
   if (tenantId !== undefined) isolate(response.headers);
   return response;

@@ -1,3 +1,4 @@
+import { answerJson } from "../answer-json.ts";
 import type { Context } from "hono";
 import { prepareExecute } from "../../../operations/requests/execute-request.ts";
 import { readRequest } from "../../../operations/requests/read-request.ts";
@@ -26,13 +27,13 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   c.set("runId", prepared.runId);
   const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
   if (ran.is === "unanswered") throw ran.error;
-  if (ran.is === "parked") return c.json({ requestId, run_id: ran.record.id, status: ran.record.status }, 202);
+  if (ran.is === "parked") return answerJson(c, { requestId, run_id: ran.record.id, status: ran.record.status }, 202);
   const sources = await app.records();
   const result = await readRunResult(sources, ran.record, parts.graphs);
   const response = toExecuteResponse(requestId, result);
-  if (!wantsTrace(parts, c)) return c.json(response);
+  if (!wantsTrace(parts, c)) return answerJson(c, response);
   const debug = { run_id: ran.record.id, steps: await traceRun(sources, result.reading) };
-  return c.json({ ...response, debug });
+  return answerJson(c, { ...response, debug });
 }
 
 function wantsTrace({ app }: HttpParts, c: Context<HttpEnv>): boolean {

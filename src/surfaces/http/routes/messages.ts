@@ -1,3 +1,4 @@
+import { answerJson } from "../answer-json.ts";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
@@ -82,7 +83,7 @@ async function deliver(parts: HttpParts, c: Context<HttpEnv>, message: Message):
       context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
     },
   );
-  return c.json({ data: { message_id: messageId, runs }, error: null }, 202);
+  return answerJson(c, { data: { message_id: messageId, runs }, error: null }, 202);
 }
 
 async function readMessage({ app }: HttpParts, c: Context<HttpEnv>): Promise<JsonObject> {

@@ -1,3 +1,4 @@
+import { answerJson } from "../answer-json.ts";
 import type { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { loadOperations } from "../../../operations/operations.ts";
@@ -32,7 +33,7 @@ export const ENDPOINTS: readonly Endpoint[] = (await loadOperations())
 /** 200 also where a part is in trouble, for the service answers. `status` is at the top as well, where monitors of the original look. */
 async function serveHealth({ parts, c }: Asked): Promise<Response> {
   const data = await describeHealth(parts.app);
-  return c.json({ status: data.status, data, error: null });
+  return answerJson(c, { status: data.status, data, error: null });
 }
 
 /** Answers in Prometheus' format. A tenant's key is refused: the numbers are about everybody. */
