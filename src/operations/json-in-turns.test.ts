@@ -1,5 +1,5 @@
-import { writeExact } from "../core/exact-json.ts";
 import { expect, test } from "vitest";
+import { writeExact } from "../core/exact-json.ts";
 import { toJsonInTurns } from "./json-in-turns.ts";
 
 const items = Array.from({ length: 1_201 }, (_, n) => ({ n, gone: undefined, text: `"${n}"` }));

@@ -1,8 +1,8 @@
-import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createApp } from "../../src/app/create-app.ts";
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import type { Json } from "../../src/core/json.ts";
 import { type FakeModelServer, type Play, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 

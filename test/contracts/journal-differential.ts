@@ -1,6 +1,6 @@
-import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import type { Event } from "../../src/core/history/events.ts";
 import type { Append, ClaimedRun, Journal, NewEvent, RunPatch, RunRecord, RunStatus } from "../../src/ports/journal.ts";
 import { rounds } from "../properties/rounds.ts";

@@ -1,6 +1,6 @@
-import { parseExact, writeExact } from "../../core/exact-json.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readAnswer } from "./read-answer.ts";

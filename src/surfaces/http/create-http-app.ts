@@ -1,4 +1,3 @@
-import { answerJson } from "./answer-json.ts";
 import { basename } from "node:path";
 import { type Context, Hono } from "hono";
 import { matchedRoutes } from "hono/route";
@@ -8,6 +7,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
+import { answerJson } from "./answer-json.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
 import { allowOrigins, checkHost, limitBody, logRequest, nameRequest, secureAnswer, tellNames } from "./middleware.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";

@@ -1,4 +1,3 @@
-import { answerJson } from "./answer-json.ts";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
@@ -9,6 +8,7 @@ import { parseInput } from "../../operations/fields.ts";
 import { compileStart } from "../../operations/repeat/compile-start.ts";
 import { jsonObjectSchema } from "../../operations/schemas.ts";
 import type { ScreenView } from "../../ports/terminals/terminal-views.ts";
+import { answerJson } from "./answer-json.ts";
 import type { HttpEnv } from "./http-parts.ts";
 import { readJsonBody } from "./read-body.ts";
 

@@ -1,6 +1,6 @@
-import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import type { Delivery } from "../../../src/ports/service/deliveries.ts";
 import { rounds } from "../../properties/rounds.ts";
 import {

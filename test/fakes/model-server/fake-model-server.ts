@@ -1,6 +1,6 @@
-import { parseExact } from "../../../src/core/exact-json.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../src/core/json.ts";
 import { findRefusal } from "./find-refusal.ts";
 import { type ModelApi, type ModelReply, type ModelRequest, type StreamEvent, toUtterance } from "./model-reply.ts";

@@ -1,6 +1,6 @@
-import { writeExact } from "../../../src/core/exact-json.ts";
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { writeExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 import { ANTHROPIC_WORDS } from "./anthropic-words.ts";
 import { CHAT_WORDS } from "./chat-words.ts";

@@ -1,6 +1,6 @@
-import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 
 /** What the server does once it has begun to answer, one after the other. After the last one the stream ends. */

@@ -1,8 +1,8 @@
-import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutAt, type LineEnd, toEvent, toPing } from "../../../../test/fakes/sandstorm/framing.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { createDocumentDecoder, type Decoded, EventTooLargeError, readDocuments } from "./document-decoder.ts";
 
 const RECORDED = readFileSync(

@@ -1,4 +1,3 @@
-import { answerJson } from "../answer-json.ts";
 import type { Context } from "hono";
 import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -22,6 +21,7 @@ import { toRunInput } from "../../../operations/start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../../../operations/start/prepare-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
+import { answerJson } from "../answer-json.ts";
 import { EventQueue } from "../event-queue.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";

@@ -1,4 +1,3 @@
-import { answerJson } from "../answer-json.ts";
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
@@ -14,6 +13,7 @@ import { decodeSegment } from "../../../operations/triggers/path-pattern.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, pathOf, targetOf } from "../path-of.ts";
 import { decodeUtf8, readBody } from "../read-body.ts";

@@ -1,4 +1,3 @@
-import { answerJson } from "../answer-json.ts";
 import type { Context } from "hono";
 import { prepareExecute } from "../../../operations/requests/execute-request.ts";
 import { readRequest } from "../../../operations/requests/read-request.ts";
@@ -7,6 +6,7 @@ import { toExecuteResponse } from "../../../operations/requests/to-response.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { traceRun } from "../../../operations/runs/trace-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";

@@ -1,4 +1,3 @@
-import { answerJson } from "../answer-json.ts";
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
@@ -7,6 +6,7 @@ import type { Application } from "../../../operations/application/application.ts
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
 import { type Delivery, deliverMessage } from "../../../operations/triggers/deliver-message.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";

@@ -1,4 +1,3 @@
-import { answerJson } from "../answer-json.ts";
 import type { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { loadOperations } from "../../../operations/operations.ts";
@@ -10,6 +9,7 @@ import { describeHealth } from "../../../operations/service/check-health.ts";
 import { admitToTerminals, findTerminal } from "../../../operations/terminals/find-terminals.ts";
 import { followTerminal, TERMINAL_ENDED } from "../../../operations/terminals/follow-terminal.ts";
 import type { streamTerminal } from "../../../operations/terminals/terminals.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpParts } from "../http-parts.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { answerEventStream } from "./event-stream.ts";
