@@ -34,7 +34,11 @@ export function parseExact<Known = Json>(text: string, change?: Change): Known {
 }
 
 function parse(text: string, change: Change | undefined): unknown {
-  if (hasHugeNumber(text)) checkSizes(text);
+  if (hasHugeNumber(text)) {
+    // First of all it has to be JSON: a prose that names such a number is none.
+    JSON.parse(text);
+    checkSizes(text);
+  }
   if (change !== undefined) return parseWith(text, change);
   if (!hasLongInteger(text)) return JSON.parse(text);
   if (hasMark(text)) return parseWith(text, asItIs);

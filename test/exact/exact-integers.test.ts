@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
@@ -12,7 +13,7 @@ import { serveAgents } from "../agents/serve-agents.ts";
 import { connectService } from "../end-to-end/mcp-service/service-client.ts";
 import { toTerminalClient } from "../end-to-end/mcp-terminal/terminal-client.ts";
 import { application } from "../end-to-end/support/application.ts";
-import { pawl, startPawl } from "../end-to-end/support/pawl.ts";
+import { pawl, pawlCommand, startPawl } from "../end-to-end/support/pawl.ts";
 import { startFakeHttp } from "../fakes/mcp-server/start-http-server.ts";
 import { startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { ModelRequest } from "../fakes/model-server/model-reply.ts";
@@ -238,6 +239,37 @@ steps:
   expect(made.stdout).toContain("18446744073709551615");
   const listed = await pawl(["schedules", "ls", "--json"], { cwd });
   expect(listed.stdout).toContain('"n":18446744073709551615');
+});
+
+test("a number that nothing can hold is refused by its name, whoever sends it", async () => {
+  const said = "The number 1e400 in JSON";
+  const files = { "workflows/child.yaml": "name: child\nsteps: [{ id: ask, prompt: 'Is it {input.n}?' }]\n" };
+  const cwd = application({ ...files, "input.json": '{"n":1e400}' });
+  for (const given of [
+    ["-i", "n=1e400"],
+    ["--input", "input.json"],
+  ]) {
+    const { code, stderr } = await pawl(["run", "child", ...given, "--agent", "simulated"], { cwd });
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining(said)]);
+  }
+  const { url } = await serve();
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const call =
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_workflow","arguments":{"workflow_name":"child","input_data":{"n":1e400}}}}';
+  for (const [path, body] of [
+    ["/workflows/run", '{"workflow":"child","input":{"n":1e400}}'],
+    ["/mcp", call],
+  ]) {
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: body ?? "" });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(said)]);
+  }
+  const { command, env } = pawlCommand(["mcp"], { cwd });
+  const [program = "", ...args] = command;
+  const server = spawn(program, args, { env, cwd, stdio: ["pipe", "pipe", "ignore"] });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  server.stdin.write(`${call}\n`);
+  const [line] = (await once(server.stdout, "data")) as [Buffer];
+  expect(JSON.parse(String(line))).toMatchObject({ id: 7, error: { message: expect.stringContaining(said) } });
 });
 
 /** A server that answers with what it was sent. */

@@ -1,20 +1,24 @@
 import { isJsonObject, type Json } from "../../core/json.ts";
-import { parseJson, readJson } from "../../core/parse-json.ts";
+import { readJson } from "../../core/parse-json.ts";
 
-/** A program's result, and what it printed beside it. `undefined`: none of it is JSON. */
+/** A program's result, and what it printed beside it. `undefined`: none of it is JSON, or it is some with a flaw. */
 export interface ProgramOutput {
   readonly result: Json | undefined;
   readonly log: string;
+  /** The end of a sentence. */
+  readonly flaw?: string;
 }
 
 /** The whole of standard output if that is JSON, else its last line that is not empty. */
 export function readProgramOutput(stdout: string): ProgramOutput {
-  const whole = parseJson(stdout);
-  if (whole !== undefined) return { result: whole, log: "" };
   const end = stdout.trimEnd().length;
   const lineStart = stdout.lastIndexOf("\n", end - 1) + 1;
-  const result = parseJson(stdout.slice(lineStart, end));
-  return result === undefined ? { result, log: stdout } : { result, log: stdout.slice(0, lineStart) };
+  for (const start of [0, lineStart]) {
+    const read = readJson(stdout.slice(start, start === 0 ? undefined : end));
+    if (read.ok) return { result: read.value, log: stdout.slice(0, start) };
+    if (read.isJson) return { result: undefined, log: stdout.slice(0, start), flaw: read.flaw };
+  }
+  return { result: undefined, log: stdout };
 }
 
 const MAX_SEARCHED_CHARS = 64 * 1024;
