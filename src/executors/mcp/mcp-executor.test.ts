@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { mcpTask } from "../../../test/fakes/mcp-server/mcp-task.ts";
 import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
-import { everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
+import { entry, everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
 import { startFakeHttp } from "../../../test/fakes/mcp-server/start-http-server.ts";
 import { answerJson, startEndpoint } from "../../../test/fakes/uhlp-endpoint.ts";
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
@@ -110,7 +110,7 @@ test.each([
   ["fake.say", { text: '{"x": 1e400}' }],
 ])("a result with a number that nothing can hold is a failure after the fact: %s", async (tool, args) => {
   const { url } = await startFakeHttp();
-  expect(await run({ tool, arguments: args }, { fake: fake(), web: { type: "http", url } })).toMatchObject({
+  expect(await run({ tool, arguments: args }, { fake: fake(), web: entry({ type: "http", url }) })).toMatchObject({
     code: "MCP_RESULT_INVALID",
     message: expect.stringContaining("The number 1e400"),
   });
