@@ -1,3 +1,4 @@
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,7 +111,7 @@ async function runToEnd(app: OpenApplication, template: Template) {
     } else if (status === "waiting") {
       const signal = SIGNALS[name];
       if (signal === undefined) throw new Error(`${name} waits for something.`);
-      await host.sendSignal(id, signal.name, JSON.parse(JSON.stringify(signal.payload)));
+      await host.sendSignal(id, signal.name, parseExact(writeExact(signal.payload)));
     } else return describeRun(await app.records(), await findRun(app, id));
   }
 }
@@ -121,7 +122,7 @@ test("what a README tells to run is what there is", async () => {
     expect(files.map(({ path }) => path)).toContain(input);
     if (name !== "terminal-check") expect(readme, name).toContain(input);
     expect(() =>
-      JSON.parse(readFileSync(new URL(`../../templates/${name}/${input}`, import.meta.url), "utf8")),
+      parseExact(readFileSync(new URL(`../../templates/${name}/${input}`, import.meta.url), "utf8")),
     ).not.toThrow();
   }
 });
