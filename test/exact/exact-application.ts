@@ -1,4 +1,3 @@
-import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import { oldSettings } from "../fakes/mcp-server/server-entries.ts";
 import type { Play } from "../fakes/model-server/fake-model-server.ts";
 import { saidIn } from "../fakes/model-server/shown.ts";
@@ -56,7 +55,7 @@ steps:
     target:
       prompt: "Say {{ ids | tojson }}"
       model: fake:m
-      outputSchema: ${writeExact(IDS)}
+      outputSchema: ${JSON.stringify(IDS)}
     inputMapping: { ids: steps.kept.output.value }
     transitions: { onSuccess: each }
   each:
@@ -144,11 +143,11 @@ default_model: "fake:m"
 steps:
   - id: ask
     prompt: "Say {input.ids}"
-    output_schema: ${writeExact(IDS)}
+    output_schema: ${JSON.stringify(IDS)}
   - id: again
     depends_on: [ask]
     prompt: "Say {steps.ask.output.ids}"
-    output_schema: ${writeExact(IDS)}
+    output_schema: ${JSON.stringify(IDS)}
 `;
 
 const SCRIPTS = {
@@ -171,7 +170,7 @@ export function doubles({ ids }) {
 }
 export function same({ ids }) {
   const sum = ids.reduce((sum, each) => sum + BigInt(each), 0n);
-  return { ids: parseExact(writeExact(ids.map(String))).map(BigInt), sum };
+  return { ids: JSON.parse(JSON.stringify(ids.map(String))).map(BigInt), sum };
 }
 `,
 };
@@ -189,9 +188,9 @@ export function exactFiles(webUrl: string, model: string): Readonly<Record<strin
     ),
     "workflows/cast.yaml": CAST,
     "workflows/agents.yaml": AGENTS,
-    "agents.json": writeExact({ agents: CALLERS }),
-    ".mcp.json": writeExact({ mcpServers: { old, web: { type: "http", url: webUrl } } }),
-    "pawl.yaml": writeExact({
+    "agents.json": JSON.stringify({ agents: CALLERS }),
+    ".mcp.json": JSON.stringify({ mcpServers: { old, web: { type: "http", url: webUrl } } }),
+    "pawl.yaml": JSON.stringify({
       agent: { provider: "inline" },
       models: { default: "fake:m", providers },
       outbound: { allow: ["127.0.0.1"] },
