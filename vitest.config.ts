@@ -60,8 +60,6 @@ const HANGS_MS = 300_000;
 export default defineConfig({
   test: {
     pool: "forks",
-    // As `src/main.ts` does first.
-    setupFiles: ["test/support/exact-json.ts"],
     reporters: ["default", new SkippedReporter(), ...REPORTERS],
     // Many tests wait for shells, servers and browsers, so more run at once than there are processors.
     maxWorkers: Math.max(3, availableParallelism()),

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
-import { makeJsonExact } from "../src/core/exact-json.ts";
 import { benchAgentTools } from "./agents/tool-calls.ts";
 import { benchWholeAgents } from "./agents/whole-agents.ts";
 import { benchCodeCalls } from "./code/call-overhead.ts";
@@ -53,7 +52,6 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
 };
 
 // As in the program.
-makeJsonExact();
 const args = process.argv.slice(2);
 const rounds = Number(args.find((arg) => arg.startsWith("--rounds="))?.slice(9) ?? 7);
 const wanted = args.filter((arg) => !arg.startsWith("--"));

@@ -1,8 +1,6 @@
-import { makeJsonExact } from "./core/exact-json.ts";
 import { readProxies } from "./core/proxy-variables.ts";
 import { runCli } from "./surfaces/cli/run-cli.ts";
 
-makeJsonExact();
 const proxies = readProxies(process.env);
 if (proxies !== undefined) (await import("./app/use-proxies.ts")).useProxies(proxies);
 

@@ -1,4 +1,3 @@
-import { makeJsonExact } from "../../src/core/exact-json.ts";
 import type { Answer, Asked, OpenPeer, Peer, Scenario } from "./peer.ts";
 
 const RUNS = 1_000;
@@ -6,7 +5,6 @@ const IN_FLIGHT = 100;
 
 /** `child.ts NAME PLACES`: opens one engine and does what it is asked. */
 const [name = "", places = "{}"] = process.argv.slice(2);
-if (name.startsWith("pawl")) makeJsonExact();
 const { open }: { readonly open: OpenPeer } = await import(`./engines/${name}.ts`);
 const peer = await open(JSON.parse(places));
 

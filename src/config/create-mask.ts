@@ -1,3 +1,4 @@
+import { writeExact } from "../core/exact-json.ts";
 import { escapeBackslashes, escapeRegex } from "../core/expressions/to-text.ts";
 
 const MASK = "[redacted]";
@@ -90,7 +91,7 @@ function spellingsOf(secret: string): string[] {
 
 /** Escapes a text for JSON. It is applied twice for JSON inside a JSON text, such as an echoed request in an answer. */
 function toJsonText(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+  return writeExact(text).slice(1, -1);
 }
 
 /** Rows of a screen are joined by a line feed, which inside JSON is written out. */

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { writeExact } from "../core/exact-json.ts";
 import { readMcpServers } from "./read-mcp-servers.ts";
 
 test("the file of other programs is read as it is, and the configuration goes before it", async () => {
   const folder = application(
-    JSON.stringify({
+    writeExact({
       mcpServers: {
         files: {
           command: "npx",

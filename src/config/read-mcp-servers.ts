@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { parseExact } from "../core/exact-json.ts";
 import type { McpServerSettings } from "./nested-settings.ts";
 
 /** A server, or why its entry cannot be used: one broken entry does not stop the others. */
@@ -61,7 +62,7 @@ function serversIn(text: string, path: string): object {
 
 function parse(text: string, path: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text) as unknown;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "";
     throw new PawlError("CONFIG_INVALID", { message: `${path} is no JSON: ${reason}`, cause });

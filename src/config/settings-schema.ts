@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExact } from "../core/exact-json.ts";
 import { GRANT_WORDS, parseGrant } from "../core/trust/parse-grant.ts";
 import { NESTED_SETTINGS } from "./nested-settings.ts";
 import type { SettingDescription } from "./setting-description.ts";
@@ -90,7 +91,7 @@ function splitAtCommas(value: unknown): unknown {
 function parseJsonText(value: unknown): unknown {
   if (typeof value !== "string") return value;
   try {
-    return JSON.parse(value) as unknown;
+    return parseExact(value) as unknown;
   } catch {
     return value;
   }

@@ -1,54 +1,79 @@
 import type { Json } from "./json.ts";
-import { checkLength, hasLongInteger, hasMark, MAX_INTEGER_DIGITS, markIntegers, unmark } from "./long-integers.ts";
+import {
+  checkLength,
+  checkSizes,
+  hasHugeNumber,
+  hasLongInteger,
+  hasMark,
+  MAX_INTEGER_DIGITS,
+  markIntegers,
+  unmark,
+} from "./long-integers.ts";
 
 /** Known to the engine and not yet to TypeScript. */
-interface ExactJson {
-  parse(text: string, reviver: Reviver): unknown;
+interface Engine {
+  parse(text: string, reviver: (this: unknown, key: string, value: unknown, context: Context) => unknown): unknown;
   rawJSON(text: string): object;
 }
-
-type Reviver = (this: unknown, key: string, value: unknown, context: Context) => unknown;
 
 interface Context {
   /** The text of a number, a string or a literal. */
   readonly source?: string;
 }
 
-const engine = JSON as unknown as ExactJson;
-/** As they are before `makeJsonExact`. */
-const native = { parse: JSON.parse, parseWith: engine.parse, write: JSON.stringify, rawJSON: engine.rawJSON };
+type Change = (this: unknown, key: string, part: Json) => unknown;
 
-/** `JSON.parse`, but a whole number that a double cannot hold is a bigint. Throws a `SyntaxError`. */
-export function parseExact(text: string): Json {
-  if (!hasLongInteger(text)) return native.parse(text);
-  if (hasMark(text)) return parseWith(text, (_key, value) => value) as Json;
-  // A reviver would visit each part of the value through the engine, which takes three times as long.
-  const marked = markIntegers(text);
-  return marked === text ? native.parse(text) : unmark(parseMarked(marked, text));
-}
-
-/** `JSON.stringify`, which would throw for a bigint. */
-export function writeExact(value: unknown, space?: number): string {
-  return native.write(value, (_key, part: unknown) => (typeof part === "bigint" ? toRaw(part) : part), space);
-}
+const engine = JSON as unknown as Engine;
 
 /**
- * Makes `JSON.parse` and `JSON.stringify` of this process exact, once, at the entry of a program of ours: libraries that
- * read and write JSON inside (of MCP, of model providers, of HTTP) then keep integers too. See decision 0013.
+ * `JSON.parse`, but a whole number that a double cannot hold is a bigint, and one that nothing can hold is refused. Throws
+ * a `SyntaxError`, which is a `NumberTooLarge` for such a number. `Known`: what the text is known to be, where we wrote it.
  */
-export function makeJsonExact(): void {
-  Object.defineProperty(BigInt.prototype, "toJSON", {
-    value(this: bigint) {
-      return toRaw(this.valueOf());
-    },
-    configurable: true,
-    writable: true,
-  });
-  JSON.parse = (given: unknown, reviver?: Reviver) => {
-    const text = typeof given === "string" ? given : String(given);
-    if (typeof reviver !== "function") return parseExact(text);
-    return hasLongInteger(text) ? parseWith(text, reviver) : native.parseWith(text, reviver);
-  };
+export function parseExact<Known = Json>(text: string, change?: Change): Known {
+  return parse(text, change) as Known;
+}
+
+function parse(text: string, change: Change | undefined): unknown {
+  if (hasHugeNumber(text)) {
+    // First of all it has to be JSON: a prose that names such a number is none.
+    JSON.parse(text);
+    checkSizes(text);
+  }
+  if (change !== undefined) return parseWith(text, change);
+  if (!hasLongInteger(text)) return JSON.parse(text);
+  if (hasMark(text)) return parseWith(text, asItIs);
+  // A reviver would visit each part of the value through the engine, which takes three times as long.
+  const marked = markIntegers(text);
+  return marked === text ? JSON.parse(text) : unmark(parseMarked(marked, text));
+}
+
+/** `JSON.stringify`, which throws for a bigint. `how`: the width of an indent, or what to write in place of each part. */
+export function writeExact(value: unknown, how?: number | Change): string {
+  const [change, indent] = typeof how === "number" ? [undefined, how] : [how];
+  try {
+    // Most values have no bigint, and without a function the engine is several times as fast.
+    return JSON.stringify(value, change, indent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const write: Change = function (key, part) {
+      const written = change === undefined ? part : change.call(this, key, part);
+      return typeof written === "bigint" ? toRaw(written) : written;
+    };
+    return JSON.stringify(value, write, indent);
+  }
+}
+
+/** The value for a library that writes it with `JSON.stringify`: what stands for a bigint in it is written like one. */
+export function toWritable<Value>(value: Value): Value {
+  return withRaw(value) as Value;
+}
+
+function withRaw(value: unknown): unknown {
+  if (typeof value === "bigint") return toRaw(value);
+  if (Array.isArray(value)) return value.map(withRaw);
+  // Bytes, links and the like are the library's.
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withRaw(part)]));
 }
 
 /** The value as it is read back after it was written: a double such as 1e20 is written like an integer. */
@@ -74,23 +99,26 @@ const MIN_SAFE = BigInt(Number.MIN_SAFE_INTEGER);
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 function toRaw(value: bigint): object {
-  return native.rawJSON(String(value));
+  return engine.rawJSON(String(value));
 }
 
-function parseWith(text: string, reviver: Reviver): unknown {
-  return native.parseWith(text, function (key, value, context) {
+function asItIs(_key: string, part: Json): Json {
+  return part;
+}
+
+function parseWith(text: string, change: Change): unknown {
+  return engine.parse(text, function (key, value, context) {
     const { source = "" } = context;
     const isLong = typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source);
-    const exact = isLong ? BigInt(checkLength(source, text.indexOf(source))) : value;
-    return reviver.call(this, key, exact, context);
+    return change.call(this, key, isLong ? BigInt(checkLength(source, text.indexOf(source))) : (value as Json));
   });
 }
 
 /** A fault is that of the text as it was written. */
 function parseMarked(marked: string, text: string): Json {
   try {
-    return native.parse(marked);
+    return JSON.parse(marked);
   } catch {
-    return parseWith(text, (_key, value) => value) as Json;
+    return parseWith(text, asItIs) as Json;
   }
 }

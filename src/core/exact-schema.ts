@@ -1,3 +1,4 @@
+import { writeExact } from "./exact-json.ts";
 import { isEqual } from "./expressions/equality.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "./json.ts";
 
@@ -162,9 +163,9 @@ export function findTwins(items: readonly Json[]): Flaw | undefined {
 export function toKey(value: Json): string {
   if (isNumber(value)) return String(value);
   if (Array.isArray(value)) return `[${value.map(toKey).join()}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return writeExact(value);
   const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${toKey(value[name] ?? null)}`).join()}}`;
+  return `{${names.map((name) => `${writeExact(name)}:${toKey(value[name] ?? null)}`).join()}}`;
 }
 
 function toKeywordCheck(check: Check, limit: Json): KeywordCheck {

@@ -3,8 +3,38 @@ import type { Json } from "./json.ts";
 /** How many digits a whole number may have. So many still have a nearest double; reading and writing them costs nothing. */
 export const MAX_INTEGER_DIGITS = 300;
 
-/** Thrown for an integer of more than `MAX_INTEGER_DIGITS`. Its message says where it stands. */
-export class IntegerTooLong extends SyntaxError {}
+/** Thrown for an integer of more than `MAX_INTEGER_DIGITS`, and for a number beyond all doubles. Its message says where it stands. */
+export class NumberTooLarge extends SyntaxError {}
+
+/** Whether a number that no double holds may stand in JSON text: no false "no". */
+export function hasHugeNumber(text: string): boolean {
+  if (/[0-9][eE]\+?[0-9]{3}/.test(text)) return true;
+  for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
+    if (!isDigit(text.charCodeAt(at))) continue;
+    let start = at;
+    while (isDigit(text.charCodeAt(start - 1))) start -= 1;
+    if (endOfDigits(text, at) - start >= MANY_DIGITS) return true;
+  }
+  return false;
+}
+
+/** Throws `NumberTooLarge` for a number outside of strings that would be read as infinite. Integers have their own limit. */
+export function checkSizes(text: string): void {
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else if (!isDigit(code)) at += 1;
+    else {
+      const start = at;
+      while (at < text.length && "0123456789.eE+-".includes(text.charAt(at))) at += 1;
+      const number = text.slice(start, at);
+      if (Number(number) !== Number.POSITIVE_INFINITY || /^\d+$/.test(number)) continue;
+      const shown = number.length > MAX_SHOWN_CHARS ? `${number.slice(0, MAX_SHOWN_CHARS)}...` : number;
+      throw new NumberTooLarge(`The number ${shown} in JSON at position ${start} is too large for a double`);
+    }
+  }
+}
 
 /**
  * Whether a number of sixteen digits or more, without fraction and exponent, may stand in JSON text: no false "no". Looks back
@@ -27,7 +57,7 @@ export function hasLongInteger(text: string): boolean {
   return false;
 }
 
-/** Each long integer outside of strings as a text, with its mark. Throws `IntegerTooLong`. */
+/** Each long integer outside of strings as a text, with its mark. Throws `NumberTooLarge`. */
 export function markIntegers(text: string): string {
   let marked = "";
   let taken = 0;
@@ -50,9 +80,9 @@ export function markIntegers(text: string): string {
 }
 
 /** The integers that were marked, as bigints. In place, without recursion: a value may be nested more deeply than the stack. */
-export function unmark(parsed: Json): Json {
+export function unmark<Value>(parsed: Value): Value {
   const pending: object[] = [];
-  const whole = unmarkOne(parsed, pending);
+  const whole = unmarkOne(parsed as Json, pending);
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (Array.isArray(next)) {
       for (let at = 0; at < next.length; at += 1) next[at] = unmarkOne(next[at], pending);
@@ -64,11 +94,11 @@ export function unmark(parsed: Json): Json {
       if (value !== null && typeof value !== "number") fields[key] = unmarkOne(value, pending);
     }
   }
-  return whole;
+  return whole as Value;
 }
 
 function unmarkOne(value: Json, pending: object[]): Json {
-  if (typeof value === "string") return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value;
+  if (typeof value === "string") return MARKED.test(value) ? BigInt(value.slice(MARK.length)) : value;
   if (typeof value === "object" && value !== null) pending.push(value);
   return value;
 }
@@ -78,14 +108,19 @@ export function hasMark(text: string): boolean {
   return /\ue000|\\ue000/i.test(text);
 }
 
-/** The digits, where there are not too many of them. Throws `IntegerTooLong`; `at` is their place. */
+/** The digits, where there are not too many of them. Throws `NumberTooLarge`; `at` is their place. */
 export function checkLength(digits: string, at: number): string {
   if (digits.length <= MAX_INTEGER_DIGITS || digits.replace("-", "").length <= MAX_INTEGER_DIGITS) return digits;
-  throw new IntegerTooLong(`An integer of more than ${MAX_INTEGER_DIGITS} digits in JSON at position ${at}`);
+  throw new NumberTooLarge(`An integer of more than ${MAX_INTEGER_DIGITS} digits in JSON at position ${at}`);
 }
 
 /** Before the digits of a bigint in a text that stands for it. Private use: other texts hardly have it, and those that do are read the slow way. */
 const MARK = "\ue000";
+const MARKED = /^\ue000-?\d{16,300}$/;
+
+const MAX_SHOWN_CHARS = 40;
+/** A number with less needs an exponent of three digits to be more than a double is. */
+const MANY_DIGITS = 200;
 
 /** 2^53 has sixteen digits. */
 const MIN_DIGITS = 16;

@@ -1,3 +1,4 @@
+import { writeExact } from "../core/exact-json.ts";
 import { isJsonObject } from "../core/json.ts";
 import type { Executor, Failed } from "../ports/executor.ts";
 
@@ -6,7 +7,7 @@ export const failExecutor: Executor<Failed> = {
   recordsInput: false,
   run({ input, stepId }) {
     const { code, message = null, details } = isJsonObject(input) ? input : {};
-    const text = typeof message === "string" ? message : JSON.stringify(message);
+    const text = typeof message === "string" ? message : writeExact(message);
     return Promise.resolve({
       status: "failed",
       code: typeof code === "string" ? code : "STEP_FAILED",

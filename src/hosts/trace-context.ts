@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { writeExact } from "../core/exact-json.ts";
 import type { JsonObject } from "../core/json.ts";
 import type { RunTrace } from "../ports/run-observer.ts";
 
@@ -41,5 +42,5 @@ export function traceParentOf(
 }
 
 function spanIdOf(...names: readonly (string | number)[]): string {
-  return hash("sha256", JSON.stringify(names)).slice(0, 16);
+  return hash("sha256", writeExact(names)).slice(0, 16);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { parseJson } from "../core/parse-json.ts";
+import { toValue } from "./requests/parse-json.ts";
 
 /** A field of an input, as surfaces need to know it that take texts: queries and command lines. */
 export interface Field {
@@ -103,7 +103,7 @@ export function fromText(kind: Field["kind"], text: string): Json {
     case "list":
       return text.split(",");
     case "json":
-      return parseJson(text) ?? text;
+      return toValue(text, "The value");
   }
 }
 

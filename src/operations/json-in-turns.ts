@@ -1,3 +1,4 @@
+import { writeExact } from "../core/exact-json.ts";
 import { passTurn } from "../ports/turns.ts";
 
 /** Lists that are longer are written a part at a time. */
@@ -11,18 +12,18 @@ export async function toJsonInTurns(answer: object): Promise<string> {
 }
 
 async function write(value: object, depth: number): Promise<string> {
-  if (!hasLongList(value, depth)) return JSON.stringify(value);
+  if (!hasLongList(value, depth)) return writeExact(value);
   const parts: string[] = [];
   if (Array.isArray(value)) {
     for (let from = 0; from < value.length; from += LONG) {
-      parts.push(JSON.stringify(value.slice(from, from + LONG)).slice(1, -1));
+      parts.push(writeExact(value.slice(from, from + LONG)).slice(1, -1));
       await passTurn();
     }
     return `[${parts.join(",")}]`;
   }
   for (const [name, member] of Object.entries(value)) {
-    const text = isObject(member) ? await write(member, depth - 1) : JSON.stringify(member);
-    if (text !== undefined) parts.push(`${JSON.stringify(name)}:${text}`);
+    const text = isObject(member) ? await write(member, depth - 1) : writeExact(member);
+    if (text !== undefined) parts.push(`${writeExact(name)}:${text}`);
     await passTurn();
   }
   return `{${parts.join(",")}}`;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { writeExact } from "../core/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../core/json.ts";
 import { parseJson } from "../core/parse-json.ts";
 import type { RunRelay, TellRun } from "../ports/run-relay.ts";
@@ -32,7 +33,7 @@ export function createRedisRelay(link: RedisLink): RunRelay {
     },
 
     watch(runId, listen) {
-      const ask = () => link.publish(WATCHED, JSON.stringify({ by: self, run: runId }));
+      const ask = () => link.publish(WATCHED, writeExact({ by: self, run: runId }));
       const stop = link.subscribe(channelOf(runId), (text) => {
         const message = readMessage(text);
         if (message === undefined || message["by"] === self || !Array.isArray(message["notices"])) return;
@@ -86,7 +87,7 @@ class RunTeller {
     const watched: WatchedRun = { until, pending: [], characters: 0, end: () => undefined };
     this.#watched.set(run, watched);
     watched.end = this.#begin(run, (notice) => {
-      const text = JSON.stringify(notice);
+      const text = writeExact(notice);
       if (watched.characters + text.length > MAX_CHARACTERS) return;
       watched.characters += text.length;
       watched.pending.push(text);

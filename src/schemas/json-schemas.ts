@@ -1,5 +1,6 @@
 import { BoundedMap } from "../core/bounded-map.ts";
 import { isPawlError } from "../core/errors/pawl-error.ts";
+import { writeExact } from "../core/exact-json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isDeeperThan } from "../core/json-depth.ts";
 import type { SchemaFault } from "./find-heavy-part.ts";
@@ -80,7 +81,7 @@ export class JsonSchemas {
   }
 
   async #findRefusal(schema: JsonObject, read: ReadSchema): Promise<string | undefined> {
-    if (draftOf(schema) === undefined) return `the draft ${JSON.stringify(schema["$schema"])} is not supported`;
+    if (draftOf(schema) === undefined) return `the draft ${writeExact(schema["$schema"])} is not supported`;
     if (schema["$async"] === true) return "`$async` is not supported";
     const { text, use, fault, cost } = read;
     if (fault !== undefined) return `it ${fault}`;
@@ -109,7 +110,7 @@ export class JsonSchemas {
   #read(schema: JsonObject, formats: boolean): ReadSchema {
     const known = this.#byObject.get(schema);
     if (known?.use.formats === formats) return known;
-    const text = JSON.stringify(schema);
+    const text = writeExact(schema);
     const key = `${formats} ${text}`;
     const read = this.#byText.get(key) ?? readSchema(schema, text, formats);
     this.#byText.set(key, read);
@@ -120,7 +121,7 @@ export class JsonSchemas {
 
 function readSchema(schema: JsonObject, whole: string, formats: boolean): ReadSchema {
   const { $schema: _, ...rest } = schema;
-  const text = "$schema" in schema ? JSON.stringify(rest) : whole;
+  const text = "$schema" in schema ? writeExact(rest) : whole;
   const fault = findSizeFault(schema, text);
   const isOurs = fault === undefined && isSmall(rest, text);
   const use = { draft: draftOf(schema) ?? "draft-07", formats } as const;

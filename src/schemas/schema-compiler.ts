@@ -1,5 +1,5 @@
 import type { Ajv, ErrorObject, Options, ValidateFunction } from "ajv";
-import { parseExact } from "../core/exact-json.ts";
+import { parseExact, writeExact } from "../core/exact-json.ts";
 import { compileExactSchema, findTwins, hasBigInt, toDoubles, toKey } from "../core/exact-schema.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { findHeavyPart, type SchemaFault } from "./find-heavy-part.ts";
@@ -145,7 +145,7 @@ function toPlainViolation({ instancePath, message, keyword }: ErrorObject): Sche
 function describeError(error: ErrorObject): SchemaViolation {
   const named: unknown = error.params["additionalProperty"] ?? error.params["allowedValues"];
   const { path, message } = toPlainViolation(error);
-  return { path, message: named === undefined ? message : `${message}: ${JSON.stringify(named)}` };
+  return { path, message: named === undefined ? message : `${message}: ${writeExact(named)}` };
 }
 
 function toFault(error: ErrorObject | null | undefined): SchemaFault {

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { writeExact } from "../core/exact-json.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { parseJson } from "../core/parse-json.ts";
 import { copyIfThere, copyTo, holdFolder, listFiles, putInPlace, sync, syncAll } from "./data-folder.ts";
@@ -42,7 +43,7 @@ export async function backUp(dataDir: string, target: string): Promise<BackupRep
     for (const name of new Set([...files, ...later])) await copyIfThere(join(dataDir, name), join(unfinished, name));
     const report = await measure(unfinished);
     const manifest = { format: 1, made_at: new Date().toISOString(), ...report };
-    await writeFile(join(unfinished, MANIFEST), `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600 });
+    await writeFile(join(unfinished, MANIFEST), `${writeExact(manifest, 2)}\n`, { mode: 0o600 });
     await syncAll(unfinished);
     await rename(unfinished, to);
     await sync(dirname(to));

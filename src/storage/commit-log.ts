@@ -1,3 +1,4 @@
+import { parseExact } from "../core/exact-json.ts";
 import type { EventRow, LoggedEvent, LoggedRun, LogPage, LogPosition, LogQuery, RunNo } from "../ports/journal.ts";
 import type { EntryFacts } from "./append-rule.ts";
 
@@ -157,7 +158,7 @@ function partsOf(commit: Commit, next: Commit | undefined, source: Pick<LogSourc
 }
 
 export function readCommit({ entries }: Commit): { readonly wentOn: number; readonly parts: readonly Part[] } {
-  const [wentOn = 0, ...numbers]: readonly number[] = JSON.parse(entries);
+  const [wentOn = 0, ...numbers]: readonly number[] = parseExact(entries);
   const parts: Part[] = [];
   for (let n = 0; n + 2 < numbers.length; n += 3) {
     const [run = 0, afterSeq = 0, count = 0] = numbers.slice(n, n + 3);

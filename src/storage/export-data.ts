@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../core/exact-json.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import { ArchiveWriter, EXPORT_VERSION, PIECE_BYTES } from "./export-writer.ts";
@@ -41,7 +42,7 @@ export async function exportData(
         writer = await ArchiveWriter.create(target);
       }
       isUsed = true;
-      await writer.write(JSON.stringify({ pawl: "export", version: EXPORT_VERSION, from: source.kind }));
+      await writer.write(writeExact({ pawl: "export", version: EXPORT_VERSION, from: source.kind }));
       return writeRecords(writer, data);
     });
     const { values, sealed, ...counts } = found;
@@ -68,7 +69,7 @@ async function writeRecords(writer: ArchiveWriter, data: MovedData) {
     if (value !== undefined) values.add(value);
     sealed = findSealed(line) ?? sealed;
     if (line.startsWith('{"end"')) {
-      const { end, rows: count } = JSON.parse(line) as { readonly end: string; readonly rows: number };
+      const { end, rows: count } = parseExact(line) as { readonly end: string; readonly rows: number };
       rows[end] = count;
     }
   }
@@ -91,15 +92,15 @@ export function countRows({ runs = 0, events = 0, order: _, ...others }: Readonl
 
 async function writeValue(writer: ArchiveWriter, blobs: Blobs, sha256: string): Promise<void> {
   const content = await blobs.get(sha256);
-  await writer.write(JSON.stringify({ value: sha256 }));
+  await writer.write(writeExact({ value: sha256 }));
   for (let from = 0; from < content.byteLength; from += PIECE_BYTES)
     await writePiece(writer, content.subarray(from, from + PIECE_BYTES));
-  await writer.write(JSON.stringify({ end: "content", bytes: content.byteLength, sha256 }));
+  await writer.write(writeExact({ end: "content", bytes: content.byteLength, sha256 }));
 }
 
 /** A piece at a time: a file may be larger than the memory. */
 async function writeFile(writer: ArchiveWriter, files: FileStorage, path: string): Promise<void> {
-  await writer.write(JSON.stringify({ file: path }));
+  await writer.write(writeExact({ file: path }));
   const hash = createHash("sha256");
   let bytes = 0;
   for (;;) {
@@ -110,12 +111,12 @@ async function writeFile(writer: ArchiveWriter, files: FileStorage, path: string
     if (piece.byteLength < PIECE_BYTES) break;
   }
   if (bytes === 0 && (await files.sizeOf(path)) === undefined) throw changed(path);
-  await writer.write(JSON.stringify({ end: "content", bytes, sha256: hash.digest("hex") }));
+  await writer.write(writeExact({ end: "content", bytes, sha256: hash.digest("hex") }));
 }
 
 async function writePiece(writer: ArchiveWriter, piece: Uint8Array): Promise<void> {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-  await writer.write(JSON.stringify(bytes.toString("base64")));
+  await writer.write(writeExact(bytes.toString("base64")));
 }
 
 function changed(path: string): PawlError {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { parseExact } from "../core/exact-json.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { toFileFailure } from "./files/durable-write.ts";
 
@@ -58,7 +59,7 @@ async function* splitLines(path: string, next: () => number): AsyncGenerator<Buf
 /** Undefined: it is no JSON. */
 export function parseLine(line: string): Json | undefined {
   try {
-    return JSON.parse(line) as Json;
+    return parseExact(line);
   } catch {
     return undefined;
   }

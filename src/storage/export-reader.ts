@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { writeExact } from "../core/exact-json.ts";
 import { isJsonObject, type Json } from "../core/json.ts";
 import { invalidLine, parseLine, readExportLines } from "./export-lines.ts";
 import { EXPORT_VERSION } from "./export-writer.ts";
@@ -105,7 +106,7 @@ class ExportCheck {
     const names = table?.columns.map((column) => column.name);
     if (this.#table !== undefined || table === undefined || name !== table.name)
       throw this.#invalid(`the table \`${String(name)}\` does not come here`);
-    if (JSON.stringify(columns) !== JSON.stringify(names)) throw this.#invalid(`\`${table.name}\` has other columns`);
+    if (writeExact(columns) !== writeExact(names)) throw this.#invalid(`\`${table.name}\` has other columns`);
     this.#next += 1;
     this.#skips = false;
     this.#table = { table, digest: new TableDigest(), rows: 0 };

@@ -6,6 +6,7 @@ import { dirname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { writeExact } from "../core/exact-json.ts";
 import type { Json } from "../core/json.ts";
 import { toFileFailure } from "./files/durable-write.ts";
 
@@ -62,7 +63,7 @@ export class ArchiveWriter {
   async finish(last: { readonly [name: string]: Json }): Promise<number> {
     await this.#flush();
     try {
-      this.#gzip.end(`${JSON.stringify({ ...last, sha256: this.#hash.digest("hex") })}\n`);
+      this.#gzip.end(`${writeExact({ ...last, sha256: this.#hash.digest("hex") })}\n`);
       await this.#written;
       await sync(unfinishedOf(this.#path));
       refuseFile(this.#path);

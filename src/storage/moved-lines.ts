@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { writeExact } from "../core/exact-json.ts";
 import {
   MOVED_ORDER,
   MOVED_TABLES,
@@ -20,11 +21,11 @@ export async function* toLines(data: MovedData): AsyncGenerator<string> {
 type Rows = AsyncIterable<readonly (string | number | null)[]>;
 
 async function* tableLines(table: MovedTable, rows: Rows): AsyncGenerator<string> {
-  yield JSON.stringify({ table: table.name, columns: table.columns.map(({ name }) => name) });
+  yield writeExact({ table: table.name, columns: table.columns.map(({ name }) => name) });
   const digest = new TableDigest();
   const histories = table.name === "events" ? new Histories() : undefined;
   for await (const row of rows) {
-    const line = JSON.stringify(row);
+    const line = writeExact(row);
     const ended = histories?.add(Number(row[0]), line);
     if (ended !== undefined) yield ended;
     digest.add(line);
@@ -65,7 +66,7 @@ class LinesDigest {
 export class TableDigest extends LinesDigest {
   toLine(name: string): string {
     const { count, sha256 } = this.end();
-    return JSON.stringify({ end: name, rows: count, sha256 });
+    return writeExact({ end: name, rows: count, sha256 });
   }
 }
 
@@ -90,6 +91,6 @@ export class Histories {
     const { count, sha256 } = this.#digest.end();
     this.#digest = new LinesDigest();
     this.#run = undefined;
-    return JSON.stringify({ history: run, events: count, sha256 });
+    return writeExact({ history: run, events: count, sha256 });
   }
 }

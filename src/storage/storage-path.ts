@@ -1,4 +1,5 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
+import { writeExact } from "../core/exact-json.ts";
 
 /** The folder of unfinished writes. No path may name it, so that nobody reads half a file. */
 export const INCOMING = ".incoming";
@@ -33,7 +34,7 @@ export function parseStoragePrefix(prefix: string): readonly string[] {
 export function invalidStoragePath(path: string, flaw: string, cause?: unknown): PawlError {
   const shown = path.length > 100 ? `${path.slice(0, 100)}...` : path;
   return new PawlError("STORAGE_PATH_INVALID", {
-    message: `${JSON.stringify(shown)} is no path in the storage: ${flaw}.`,
+    message: `${writeExact(shown)} is no path in the storage: ${flaw}.`,
     cause,
   });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openConversations } from "../../src/app/open-service-records.ts";
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { readAgentScript } from "../../src/dialects/agent-script/agent-script.ts";
 import { createInlineExecutor, type InlineOptions } from "../../src/executors/agent/inline/inline-executor.ts";
@@ -87,7 +88,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
   const run: InlineWorld["run"] = (input, over = {}, signal = NEVER) => {
     const task: Task & Purse = {
       ...agentTask(),
-      record: async (key, value) => void records.set(key, JSON.parse(JSON.stringify(value)) as Json),
+      record: async (key, value) => void records.set(key, parseExact(writeExact(value)) as Json),
       recorded: async (key) => records.get(key),
       emit: (told) => void progress.push(told),
       ...over,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createApp } from "../../src/app/create-app.ts";
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import type { Json } from "../../src/core/json.ts";
 import { type FakeModelServer, type Play, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 
@@ -42,7 +43,7 @@ export async function serveAgents({ files, replies, environment = {} }: Given): 
   for (const [file, text] of Object.entries(files)) write(file, text);
   const provider = { kind: "anthropic", base_url: model.url, api_key: "any" };
   if (!existsSync(join(folder, "pawl.yaml")))
-    write("pawl.yaml", JSON.stringify({ models: { providers: { fake: provider } } }));
+    write("pawl.yaml", writeExact({ models: { providers: { fake: provider } } }));
   const told: string[] = [];
   const defects: unknown[] = [];
   const app = await createApp({
@@ -56,7 +57,7 @@ export async function serveAgents({ files, replies, environment = {} }: Given): 
   const service = await app.listen({ port: 0, log: (line) => void told.push(line) });
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${service.url}${path}`, init);
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: parseExact<Answer["body"]>(await response.text()) };
   };
   return {
     folder,
@@ -70,7 +71,7 @@ export async function serveAgents({ files, replies, environment = {} }: Given): 
       ask(path, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
+        body: writeExact(body),
       }),
     async close() {
       await service.stop(AbortSignal.timeout(5_000));

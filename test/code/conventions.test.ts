@@ -20,6 +20,12 @@ async def later(input):
     return [input]
 def none(input): return None
 def raises(input): raise ValueError("bad order")
+def wraps(input):
+    try: raises(input)
+    except ValueError as error: raise KeyError("no order") from error
+def meets(input):
+    try: raises(input)
+    except ValueError: return input.missing
 def leaves(input): raise SystemExit(3)
 def leaves_well(input): raise SystemExit(0)
 def unknown_field(missing, other): return 1
@@ -70,6 +76,18 @@ export const big = () => ({ n: 10n ** 300n });
 export const circle = () => { const value = {}; value.self = value; return value; };
 export const bytes = () => ({ raw: Buffer.from("x") });
 export const map = () => new Map([[1, 2]]);
+export function* lines() { yield 1; }
+export const nested = () => ({ rows: [lines()] });
+export async function* stream() { yield 1; }
+export const iterator = () => [1].values();
+export const callable = () => ({ then: [() => 1] });
+export const symbol = () => [Symbol("x")];
+export const pattern = () => ({ re: /x/ });
+export const invalidDate = () => [new Date(NaN)];
+export const caught = () => ({ problem: new Error("kept") });
+class Order { constructor() { this.id = 1; } }
+export const instance = () => new Order();
+export function wraps() { throw new Error("no order", { cause: new TypeError("no shop", { cause: "closed" }) }); }
 export const globals = () => [typeof fs, typeof require, typeof module, typeof run, typeof process, typeof fetch];
 export const open = () => { setInterval(() => {}, 1000); return "done"; };
 export const noisy = () => { console.log('{"not": "the result"}'); console.error("to the errors"); return "the result"; };
@@ -146,6 +164,7 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
       ["undefined", "undefined", "undefined", "undefined", "object", "function"],
     ],
     ["javascript", "scripts/orders.mjs", "open", 1, "done"],
+    ["javascript", "scripts/orders.mjs", "instance", 1, { id: 1 }],
     ["javascript", "scripts/old.cjs", "whole", 1, { input: 1, rate: 4 }],
     ["javascript", "scripts/program.mjs", "check", [1], { function: ["check"], data: [1] }],
     ["typescript", "scripts/typed.ts", "whole", { id: 7 }, { input: { id: 7 }, rate: 3 }],
@@ -170,6 +189,15 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
     ["javascript", "scripts/orders.mjs", "circle", "the result.self contains itself"],
     ["javascript", "scripts/orders.mjs", "bytes", "the result.raw is bytes"],
     ["javascript", "scripts/orders.mjs", "map", "the result is a Map"],
+    ["javascript", "scripts/orders.mjs", "lines", "the result is a Generator"],
+    ["javascript", "scripts/orders.mjs", "nested", "the result.rows[0] is a Generator"],
+    ["javascript", "scripts/orders.mjs", "stream", "the result is a AsyncGenerator"],
+    ["javascript", "scripts/orders.mjs", "iterator", "the result is a Array Iterator"],
+    ["javascript", "scripts/orders.mjs", "callable", "the result.then[0] is a function"],
+    ["javascript", "scripts/orders.mjs", "symbol", "the result[0] is a symbol"],
+    ["javascript", "scripts/orders.mjs", "pattern", "the result.re is a RegExp"],
+    ["javascript", "scripts/orders.mjs", "invalidDate", "the result[0] is a Date that is none"],
+    ["javascript", "scripts/orders.mjs", "caught", "the result.problem is a Error"],
     ["javascript", "scripts/orders.mjs", "leavesWell", "never returned"],
     ["javascript", "scripts/orders.mjs", "never", "never returned"],
   ])("%s %s %s has no JSON as its result: %s", async (language, script, name, message) => {
@@ -212,6 +240,21 @@ describe.each(["required", "off"] as const)("with the sandbox %s", (mode) => {
 
     expect(traceback).toContain('raise ValueError("bad order")');
     expect(traceback).not.toContain("<string>");
+  });
+
+  test.each([
+    [
+      "javascript",
+      "scripts/orders.mjs",
+      "wraps",
+      { type: "TypeError", message: "no shop", cause: { type: "string", message: "closed" } },
+    ],
+    ["python", "scripts/orders.py", "wraps", { type: "ValueError", message: "bad order" }],
+    ["python", "scripts/orders.py", "meets", { type: "ValueError", message: "bad order" }],
+  ])("%s %s %s says what has led to its failure", async (language, script, name, cause) => {
+    const { outcome } = await call(language, script, name);
+
+    expect(outcome).toMatchObject({ details: { cause, traceback: expect.stringContaining(cause.message) } });
   });
 
   test("a script that cannot be read has had no effect", async () => {

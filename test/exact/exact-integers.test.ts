@@ -1,10 +1,11 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
-import { parseExact, writeExact } from "../../src/core/exact-json.ts";
+import { parseExact, toWritable, writeExact } from "../../src/core/exact-json.ts";
 import type { Json, JsonObject } from "../../src/core/json.ts";
 import { createSandstormExecutor } from "../../src/executors/agent/sandstorm/sandstorm-executor.ts";
 import { createOutbound } from "../../src/executors/outbound/outbound.ts";
@@ -12,7 +13,7 @@ import { serveAgents } from "../agents/serve-agents.ts";
 import { connectService } from "../end-to-end/mcp-service/service-client.ts";
 import { toTerminalClient } from "../end-to-end/mcp-terminal/terminal-client.ts";
 import { application } from "../end-to-end/support/application.ts";
-import { pawl, startPawl } from "../end-to-end/support/pawl.ts";
+import { pawl, pawlCommand, startPawl } from "../end-to-end/support/pawl.ts";
 import { startFakeHttp } from "../fakes/mcp-server/start-http-server.ts";
 import { startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { ModelRequest } from "../fakes/model-server/model-reply.ts";
@@ -103,13 +104,13 @@ test.each(SEEDS)("the client library sends and gets bigints, in any process (see
   const ids = randomIntegers(seed, COUNT).slice(1, -1);
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", PROGRAM, url, ids]);
   // The program has rounded 2^53 + 1 by its own parser.
-  expect(JSON.parse(stdout)).toEqual([true, 2n ** 53n, ids]);
+  expect(JSON.parse(stdout)).toEqual([true, 2 ** 53, ids]);
 });
 
 test.each(SEEDS)("clients of MCP get them over stdio and HTTP (seed %i)", async (seed) => {
   const files = await makeFiles();
   const ids = randomIntegers(seed, 300);
-  const asked = { workflow_name: "chain", input_data: { ids: parseExact(ids) }, wait: true };
+  const asked = toWritable({ workflow_name: "chain", input_data: { ids: parseExact(ids) }, wait: true });
   const { url } = await serve();
   const client = new Client({ name: "test", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
@@ -142,8 +143,8 @@ test("what a run computes in one process it reads the same in another, doubles t
   const waiting = await pawl(["run", "replay", "--input", "input.json", "--json"], { cwd });
   const { run_id } = (parseExact(waiting.stdout) as { data: { run_id: string } }).data;
   const { stdout } = await pawl(["runs", "signal", run_id, "go", "--payload", "9007199254740993"], { cwd });
-  expect(JSON.parse(stdout)).toEqual(JSON.parse(straight.stdout));
-  expect(JSON.parse(stdout)).toMatchObject({
+  expect(parseExact(stdout)).toEqual(parseExact(straight.stdout));
+  expect(parseExact(stdout)).toMatchObject({
     data: {
       same: true,
       text: '{"big":9223372036854775808,"double":100000000000000000000,"far":1e+21,"small":5,"half":0.5,"first":9007199254740993}',
@@ -238,6 +239,37 @@ steps:
   expect(made.stdout).toContain("18446744073709551615");
   const listed = await pawl(["schedules", "ls", "--json"], { cwd });
   expect(listed.stdout).toContain('"n":18446744073709551615');
+});
+
+test("a number that nothing can hold is refused by its name, whoever sends it", async () => {
+  const said = "The number 1e400 in JSON";
+  const files = { "workflows/child.yaml": "name: child\nsteps: [{ id: ask, prompt: 'Is it {input.n}?' }]\n" };
+  const cwd = application({ ...files, "input.json": '{"n":1e400}' });
+  for (const given of [
+    ["-i", "n=1e400"],
+    ["--input", "input.json"],
+  ]) {
+    const { code, stderr } = await pawl(["run", "child", ...given, "--agent", "simulated"], { cwd });
+    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining(said)]);
+  }
+  const { url } = await serve();
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const call =
+    '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_workflow","arguments":{"workflow_name":"child","input_data":{"n":1e400}}}}';
+  for (const [path, body] of [
+    ["/workflows/run", '{"workflow":"child","input":{"n":1e400}}'],
+    ["/mcp", call],
+  ]) {
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: body ?? "" });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(said)]);
+  }
+  const { command, env } = pawlCommand(["mcp"], { cwd });
+  const [program = "", ...args] = command;
+  const server = spawn(program, args, { env, cwd, stdio: ["pipe", "pipe", "ignore"] });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  server.stdin.write(`${call}\n`);
+  const [line] = (await once(server.stdout, "data")) as [Buffer];
+  expect(JSON.parse(String(line))).toMatchObject({ id: 7, error: { message: expect.stringContaining(said) } });
 });
 
 /** A server that answers with what it was sent. */

@@ -1,4 +1,5 @@
 import { bind, loadHandle, type Values } from "../../src/core/binding/bind.ts";
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import { evaluate } from "../../src/core/expressions/evaluate.ts";
 import type { Expr } from "../../src/core/expressions/expr.ts";
 import { readPath } from "../../src/core/expressions/read-path.ts";
@@ -258,7 +259,7 @@ export class CoreHost {
 
   /** As read back from where it is pinned: nothing is shared with the graph that the run began with. */
   #indexed(hash: string): IndexedGraph {
-    return indexGraph(JSON.parse(JSON.stringify(this.#graphs.get(hash))), hash);
+    return indexGraph(parseExact(writeExact(this.#graphs.get(hash))), hash);
   }
 
   #perform(command: Command): void {
@@ -559,7 +560,7 @@ export class CoreHost {
   }
 
   #describe(): string {
-    return JSON.stringify([...this.state.active.values()].map(({ path, phase }) => `${path}: ${phase}`));
+    return writeExact([...this.state.active.values()].map(({ path, phase }) => `${path}: ${phase}`));
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
+import { parseExact, writeExact } from "../../src/core/exact-json.ts";
 import type { OpenApplication } from "../../src/operations/application/application.ts";
 import { findApproval } from "../../src/operations/approvals/answer-approval.ts";
 import { validateDefinition } from "../../src/operations/definitions/validate-definition.ts";
@@ -110,7 +111,7 @@ async function runToEnd(app: OpenApplication, template: Template) {
     } else if (status === "waiting") {
       const signal = SIGNALS[name];
       if (signal === undefined) throw new Error(`${name} waits for something.`);
-      await host.sendSignal(id, signal.name, JSON.parse(JSON.stringify(signal.payload)));
+      await host.sendSignal(id, signal.name, parseExact(writeExact(signal.payload)));
     } else return describeRun(await app.records(), await findRun(app, id));
   }
 }
@@ -121,7 +122,7 @@ test("what a README tells to run is what there is", async () => {
     expect(files.map(({ path }) => path)).toContain(input);
     if (name !== "terminal-check") expect(readme, name).toContain(input);
     expect(() =>
-      JSON.parse(readFileSync(new URL(`../../templates/${name}/${input}`, import.meta.url), "utf8")),
+      parseExact(readFileSync(new URL(`../../templates/${name}/${input}`, import.meta.url), "utf8")),
     ).not.toThrow();
   }
 });

@@ -1,4 +1,4 @@
-import type { ApiError, InputOf, OutputOf } from "pawl/client";
+import { type ApiError, type InputOf, type OutputOf, parseExact, writeExact } from "pawl/client";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { useServer } from "../data/server.tsx";
@@ -125,12 +125,12 @@ interface Planned {
 function usePlan(start: Start | undefined): Planned {
   const { client } = useServer();
   const [planned, setPlanned] = useState<Planned>({});
-  const asked = start === undefined ? undefined : JSON.stringify(start);
+  const asked = start === undefined ? undefined : writeExact(start);
   useEffect(() => {
     if (asked === undefined) return setPlanned({});
     let isStale = false;
     const timer = setTimeout(() => {
-      client.call("POST /workflows/plan", JSON.parse(asked)).then(
+      client.call("POST /workflows/plan", parseExact(asked)).then(
         (plan) => isStale || setPlanned({ plan }),
         (error: ApiError) => isStale || setPlanned({ error }),
       );

@@ -2,6 +2,7 @@ import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { ExecutorKind } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
@@ -70,7 +71,7 @@ export function createFindExecutor(parts: Executors): FindExecutor {
   function held(kind: ExecutorKind, executor: Executor, options: JsonObject): Executor {
     const known = guarded.get(executor) ?? new BoundedMap<string, Executor>(MAX_CALLERS);
     guarded.set(executor, known);
-    const key = JSON.stringify([kind, options["caller_grant"] ?? null]);
+    const key = writeExact([kind, options["caller_grant"] ?? null]);
     const found = known.get(key) ?? holdToGrant(kind, executor, options);
     known.set(key, found);
     return found;

@@ -3,6 +3,7 @@ import { connect as connectSocket } from "node:net";
 import { Agent, fetch } from "undici";
 import { isErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import { type ApprovalAnswer, EVERY_RUN, type RunHost, type RunNotice, type RunStart } from "../../hosts/run-host.ts";
@@ -201,7 +202,7 @@ export class OwnerClient implements RunHost {
     const response = await this.#fetch(path, signal, {
       method,
       headers: { "content-type": "application/json", ...(by === undefined ? {} : { [SURFACE_HEADER]: by }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: writeExact(body) }),
     });
     const answered = parseJson(await this.#orWhyNot(response.text(), signal)) ?? null;
     if (response.ok && isJsonObject(answered)) return answered["data"] ?? null;
@@ -270,7 +271,7 @@ async function* readLines(body: AsyncIterable<Uint8Array> | null): AsyncGenerato
   for await (const chunk of body ?? []) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) yield JSON.parse(line) as Json;
+    for (const line of lines) yield parseExact(line);
   }
 }
 

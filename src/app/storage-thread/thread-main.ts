@@ -1,5 +1,4 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { makeJsonExact } from "../../core/exact-json.ts";
 import { openJournalWriter } from "../../storage/sqlite/sqlite-journal.ts";
 import { once } from "../once.ts";
 import { openConversations, openServiceRecords } from "../open-service-records.ts";
@@ -35,7 +34,6 @@ async function close(): Promise<void> {
   parentPort?.close();
 }
 
-makeJsonExact();
 parentPort?.on("message", (call: ThreadCall | "close") => {
   if (call === "close") void close();
   else void perform(call).then((reply) => parentPort?.postMessage(reply));

@@ -1,3 +1,4 @@
+import { writeExact } from "../exact-json.ts";
 import type { Json } from "../json.ts";
 import { MAX_TEXT_CHARS } from "./limits.ts";
 
@@ -28,7 +29,7 @@ export function writeJson(value: Json, blank: "" | " "): string | undefined {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next === "string") text += next;
     else if (typeof next.value === "bigint") text += String(next.value);
-    else if (next.value === null || typeof next.value !== "object") text += JSON.stringify(next.value);
+    else if (next.value === null || typeof next.value !== "object") text += writeExact(next.value);
     else if (Array.isArray(next.value))
       pushParts(
         pending,
@@ -37,7 +38,7 @@ export function writeJson(value: Json, blank: "" | " "): string | undefined {
         blank,
       );
     else {
-      const parts = Object.entries(next.value).map(([name, item]): Part => [`${JSON.stringify(name)}:${blank}`, item]);
+      const parts = Object.entries(next.value).map(([name, item]): Part => [`${writeExact(name)}:${blank}`, item]);
       pushParts(pending, parts, "{}", blank);
     }
     if (text.length > MAX_TEXT_CHARS) return undefined;

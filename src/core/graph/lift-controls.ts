@@ -1,3 +1,4 @@
+import { writeExact } from "../exact-json.ts";
 import { evaluate } from "../expressions/evaluate.ts";
 import type { Expr, KnownExpr, PathExpr } from "../expressions/expr.ts";
 import { readPath } from "../expressions/read-path.ts";
@@ -132,8 +133,8 @@ class Lifter {
   #keyOf(source: Source, expr: Expr): string {
     const projections = this.#projections.get(source) ?? new Map<string, Expr>();
     this.#projections.set(source, projections);
-    const text = JSON.stringify(expr);
-    for (const [key, known] of projections) if (JSON.stringify(known) === text) return key;
+    const text = writeExact(expr);
+    for (const [key, known] of projections) if (writeExact(known) === text) return key;
     const key = `k${projections.size}`;
     projections.set(key, expr);
     return key;

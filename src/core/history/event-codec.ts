@@ -1,4 +1,5 @@
 import { PawlError } from "../errors/pawl-error.ts";
+import { parseExact, writeExact } from "../exact-json.ts";
 import type { JsonObject } from "../json.ts";
 import type { Event, EventType, StepStarted, StepSucceeded } from "./events.ts";
 
@@ -61,7 +62,7 @@ export function decodeEvent(stored: StoredEvent): Event {
   if (!isEventType(type)) throw newerEvent(type);
   const upcasters = UPCASTERS[type];
   const columns = columnsOf(stored);
-  const event: VersionedEvent = body === null ? columns : Object.assign(columns, JSON.parse(body));
+  const event: VersionedEvent = body === null ? columns : Object.assign(columns, parseExact(body));
   const newest = event.v === undefined && upcasters.length === 0 ? event : upcast(event, upcasters);
   return newest as unknown as Event;
 }
@@ -134,7 +135,7 @@ function isPlain({
 /** Equal to the result of `toBody`. */
 function toPlainBody({ startedAt, inputHash }: StepSucceeded): string | null {
   if (startedAt === undefined || inputHash === undefined) return toBody("stepSucceeded", { startedAt, inputHash });
-  return `{"startedAt":${startedAt},"inputHash":${JSON.stringify(inputHash)}}`;
+  return `{"startedAt":${startedAt},"inputHash":${writeExact(inputHash)}}`;
 }
 
 type AnyEvent = Pick<Event, "type" | "at"> & {
@@ -151,7 +152,7 @@ function encodeAny(event: Event): StoredEvent {
 
 function toBody(type: EventType, rest: object): string | null {
   const version = UPCASTERS[type].length + 1;
-  const body = JSON.stringify(version > 1 ? { ...rest, v: version } : rest);
+  const body = writeExact(version > 1 ? { ...rest, v: version } : rest);
   return body === "{}" ? null : body;
 }
 

@@ -1,3 +1,4 @@
+import { writeExact } from "../exact-json.ts";
 import type { Policy } from "../graph/policy.ts";
 import type { Instance } from "../history/run-state.ts";
 
@@ -24,8 +25,8 @@ export function bindingPolicies(instance: Instance): readonly Policy[] {
 
 /** One that is there already counts once; another one of the same name says whose it is. */
 function add(bound: Policy[], policy: Policy, workflow: string): void {
-  const text = JSON.stringify(policy);
-  if (bound.some((known) => JSON.stringify(known) === text)) return;
+  const text = writeExact(policy);
+  if (bound.some((known) => writeExact(known) === text)) return;
   const isTaken = bound.some(({ id }) => id === policy.id);
   bound.push(isTaken ? { ...policy, id: `${workflow}:${policy.id}` } : policy);
 }

@@ -1,3 +1,4 @@
+import { writeExact } from "../exact-json.ts";
 import type { Policy, PolicyDecision, PolicyTrigger } from "../graph/policy.ts";
 import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { type FindAll, findInText } from "./find-in-text.ts";
@@ -74,7 +75,7 @@ function judge(
     reasons.push(`it took ${tokens} tokens, over ${tokensOver}`);
   }
   if (lengthOver !== undefined) {
-    const length = typeof output === "string" ? output.length : JSON.stringify(output).length;
+    const length = typeof output === "string" ? output.length : writeExact(output).length;
     if (length <= lengthOver) return undefined;
     reasons.push(`it has ${length} characters, over ${lengthOver}`);
   }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -80,7 +81,7 @@ class Resolver {
 
   #reportAmbiguous({ name, at }: StepDefinition): undefined {
     const message = `\`${toExcerpt(name)}\` is the name of an agent and of a workflow.`;
-    const quoted = JSON.stringify(toExcerpt(name));
+    const quoted = writeExact(toExcerpt(name));
     const remedy = `Write \`{"name": ${quoted}, "type": "agent"}\`, or the same with \`"workflow"\`.`;
     this.#problems.error({ code: "NAME_TAKEN_TWICE", at, message, remedy });
   }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
@@ -26,7 +27,7 @@ export function list<T>(item: Shape<T>, rules: SizeRules = {}): Shape<readonly T
     },
     toSchema(writer) {
       const size = { minItems: rules.min, maxItems: rules.max };
-      return { type: "array", items: item.toSchema(writer), ...(JSON.parse(JSON.stringify(size)) as JsonObject) };
+      return { type: "array", items: item.toSchema(writer), ...(parseExact(writeExact(size)) as JsonObject) };
     },
   };
 }
@@ -103,7 +104,7 @@ export function mapOf<T>(value: Shape<T>, rules: MapRules = {}): Shape<readonly 
       const schema = value.toSchema(writer);
       return {
         type: "object",
-        ...(JSON.parse(JSON.stringify(size)) as JsonObject),
+        ...(parseExact(writeExact(size)) as JsonObject),
         ...names,
         additionalProperties: rules.readsNulls ? schema : writer.optional(schema),
       };

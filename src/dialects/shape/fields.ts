@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Finding } from "../problem-list.ts";
 import type { Range } from "../source/source-text.ts";
@@ -145,7 +146,7 @@ function reportMissing({ map, name, missingAt }: Owner, { key, field }: NamedFie
 }
 
 function reportSecond(first: WrittenValue, { name, entry }: WrittenValue, { problems }: Reader): void {
-  if (JSON.stringify(toJson(first.entry.value)) === JSON.stringify(toJson(entry.value))) return;
+  if (writeExact(toJson(first.entry.value)) === writeExact(toJson(entry.value))) return;
   const message = `\`${name}\` is ignored: \`${first.name}\` means the same, says something else, and wins.`;
   problems.warning({ code: "KEY_DUPLICATE", at: entry.key, message });
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isNumber, type JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -46,7 +47,7 @@ export function text({ pattern, wrong, maxLength, examples = [], expected = "a t
     },
     toSchema({ rules }) {
       const written = { type: "string", pattern, maxLength, examples: examples.length === 0 ? undefined : examples };
-      const schema = JSON.parse(JSON.stringify(written)) as JsonObject;
+      const schema = parseExact(writeExact(written)) as JsonObject;
       if (rules.scalars === "strict" || regex?.test("7") === false) return schema;
       if (!takesDigits) return { ...schema, type: ["string", "number"] };
       return { ...schema, type: ["string", "integer"], minimum: 0, maximum: LARGEST_IN_DIGITS };
@@ -121,7 +122,7 @@ function numberOf(kind: string, rules: NumberRules, fits: (value: number) => boo
     toSchema({ rules: { scalars } }) {
       const type = kind === "a number" ? "number" : "integer";
       const range = { minimum: min, exclusiveMinimum: above, maximum: highest };
-      const schema = JSON.parse(JSON.stringify({ type, ...range })) as JsonObject;
+      const schema = parseExact(writeExact({ type, ...range })) as JsonObject;
       if (scalars !== "loose") return schema;
       return { ...schema, type: [type, "string"], pattern: WRITTEN_NUMBER.source };
     },

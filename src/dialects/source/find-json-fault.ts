@@ -1,3 +1,4 @@
+import { parseExact } from "../../core/exact-json.ts";
 import { toExcerpt } from "./printable.ts";
 import type { Range } from "./source-text.ts";
 
@@ -12,7 +13,7 @@ interface JsonFault extends Range {
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   try {
-    JSON.parse(text.replace(/^\ufeff/, ""));
+    parseExact(text.replace(/^\ufeff/, ""));
     return undefined;
   } catch {
     return new Scanner(text).findFault();

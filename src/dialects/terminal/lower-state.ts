@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, Place, Step, TaskStep, Transition } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
@@ -115,7 +116,7 @@ function readsVariables({ condition }: StateTransition): boolean {
 }
 
 function toTransition({ condition, next_state: to }: StateTransition, when: Expr): Transition {
-  return { on: "any", when, written: JSON.stringify(condition.values), to: to.value };
+  return { on: "any", when, written: writeExact(condition.values), to: to.value };
 }
 
 function toTimeoutTarget(state: NamedState): readonly Transition[] {

@@ -1,4 +1,5 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isNumber, type JsonObject } from "../../core/json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
@@ -77,7 +78,7 @@ async function read({ path, encoding, offset }: JsonObject, files: FileStorage):
   if (found !== undefined && found.bytes > MAX_FILE_BYTES)
     return toErrorResult(`It is larger than ${MAX_FILE_BYTES} bytes.`);
   const content = found === undefined ? undefined : await files.read(place.path);
-  if (content === undefined) return toErrorResult(`There is no file ${JSON.stringify(path)}.`);
+  if (content === undefined) return toErrorResult(`There is no file ${writeExact(path)}.`);
   const text = encoding === "base64" ? Buffer.from(content).toString("base64") : decode(content);
   if (text === undefined) return toErrorResult("It is no text. Read it with `encoding` base64.");
   const from = isNumber(offset) ? Number(offset) : 0;

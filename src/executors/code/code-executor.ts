@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
@@ -143,8 +144,8 @@ function toInput(
   { isProgram, env, value }: { readonly isProgram: boolean; readonly env: Command["env"]; readonly value: Json },
 ): Pick<SandboxSpec, "env" | "stdin"> {
   const own = toEnvironment(task);
-  const stdin = JSON.stringify(value);
-  return isProgram ? { env: { ...env, ...own }, stdin } : { env, stdin: `${JSON.stringify(own)}\n${stdin}` };
+  const stdin = writeExact(value);
+  return isProgram ? { env: { ...env, ...own }, stdin } : { env, stdin: `${writeExact(own)}\n${stdin}` };
 }
 
 function toEnvironment({ idempotencyKey, runId, path }: Task): Record<string, string> {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { parseExact } from "../../core/exact-json.ts";
 
 export interface Python {
   /** The interpreter itself, not a shim in front of it. */
@@ -34,7 +35,7 @@ export async function findPython(configured: string | undefined): Promise<FoundP
   try {
     // Python sees our environment only here: shims read it, and no script is run.
     const { stdout } = await promisify(execFile)(asked, ["-I", "-c", QUESTION], { timeout: ASK_TIMEOUT_MS });
-    const [executable, prefixes, parts] = JSON.parse(stdout) as [string, string[], string[]];
+    const [executable, prefixes, parts] = parseExact(stdout) as [string, string[], string[]];
     return {
       ok: true,
       python: {

@@ -1,5 +1,6 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toRefused } from "../output/failure.ts";
@@ -58,12 +59,12 @@ async function realFolder(folder: JsonObject[string] | undefined): Promise<strin
 }
 
 function toOutside(script: string): Failed {
-  const message = `The script ${JSON.stringify(script)} does not lie inside the application's folder.`;
+  const message = `The script ${writeExact(script)} does not lie inside the application's folder.`;
   return toRefused("SCRIPT_OUTSIDE", message);
 }
 
 function toMissing(script: string, folder: string | undefined): Failed {
   const place = folder === undefined ? "with the definition" : `in ${folder}`;
-  const message = `There is no script ${JSON.stringify(script)} ${place}.`;
+  const message = `There is no script ${writeExact(script)} ${place}.`;
   return toRefused("SCRIPT_MISSING", message);
 }

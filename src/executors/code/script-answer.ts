@@ -1,20 +1,24 @@
 import { isJsonObject, type Json } from "../../core/json.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { readJson } from "../../core/parse-json.ts";
 
-/** A program's result, and what it printed beside it. `undefined`: none of it is JSON. */
+/** A program's result, and what it printed beside it. `undefined`: none of it is JSON, or it is some with a flaw. */
 export interface ProgramOutput {
   readonly result: Json | undefined;
   readonly log: string;
+  /** The end of a sentence. */
+  readonly flaw?: string;
 }
 
 /** The whole of standard output if that is JSON, else its last line that is not empty. */
 export function readProgramOutput(stdout: string): ProgramOutput {
-  const whole = parseJson(stdout);
-  if (whole !== undefined) return { result: whole, log: "" };
   const end = stdout.trimEnd().length;
   const lineStart = stdout.lastIndexOf("\n", end - 1) + 1;
-  const result = parseJson(stdout.slice(lineStart, end));
-  return result === undefined ? { result, log: stdout } : { result, log: stdout.slice(0, lineStart) };
+  for (const start of [0, lineStart]) {
+    const read = readJson(stdout.slice(start, start === 0 ? undefined : end));
+    if (read.ok) return { result: read.value, log: stdout.slice(0, start) };
+    if (read.isJson) return { result: undefined, log: stdout.slice(0, start), flaw: read.flaw };
+  }
+  return { result: undefined, log: stdout };
 }
 
 const MAX_SEARCHED_CHARS = 64 * 1024;
@@ -52,6 +56,8 @@ export interface Exception {
   readonly message: string;
   readonly traceback: string;
   readonly code?: string;
+  /** What has led to it, as the language says it. */
+  readonly cause?: Json;
 }
 
 const STARTED = "started\n";
@@ -63,23 +69,21 @@ export function readReport(channel: Buffer): Report {
   const hasStarted = text.startsWith(STARTED);
   const said = (hasStarted ? text.slice(STARTED.length) : text).replace(END_OF_REPORT, "");
   if (said === "") return { kind: "silent", hasStarted };
-  const report = parseJson(said);
-  if (!isJsonObject(report))
-    return {
-      kind: "invalid",
-      message: "the result is nested too deeply, cut off, or has an integer of more than 300 digits",
-    };
+  const read = readJson(said);
+  const report = read.ok ? read.value : undefined;
+  if (!isJsonObject(report)) return { kind: "invalid", message: `the result ${read.ok ? "is cut off" : read.flaw}` };
   const { ok, result, message } = report;
   if (ok === true) return { kind: "returned", result: result ?? null };
   if (report["kind"] === "invalid") return { kind: "invalid", message: String(message) };
   return { kind: report["kind"] === "syntax" ? "unreadable" : "raised", exception: toException(report) };
 }
 
-function toException({ type, message, traceback, code }: { readonly [key: string]: Json }): Exception {
+function toException({ type, message, traceback, code, cause }: { readonly [key: string]: Json }): Exception {
   return {
     type: String(type),
     message: String(message),
     traceback: String(traceback),
     ...(typeof code === "string" ? { code } : {}),
+    ...(cause === undefined ? {} : { cause }),
   };
 }

@@ -1,5 +1,6 @@
 import { dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Convention } from "./choose-convention.ts";
 import type { Python } from "./find-python.ts";
 import { NODE_RUNNER } from "./runners/run-function-node.ts";
@@ -67,7 +68,7 @@ function heapMebibytes(memoryBytes: number): number {
 
 /** ES modules do not look into NODE_PATH: what is not found from the script is looked for from that folder. */
 function toPackageFinder(nodeModules: string): string {
-  const from = JSON.stringify(pathToFileURL(`${dirname(nodeModules)}/any.js`).href);
+  const from = writeExact(pathToFileURL(`${dirname(nodeModules)}/any.js`).href);
   const source = `import { registerHooks } from "node:module";
 registerHooks?.({
   resolve(specifier, context, next) {

@@ -98,10 +98,11 @@ class EndedCall {
 
   #judgeProgram(): Outcome {
     const { stdout } = this.#result;
-    const output = readProgramOutput(stdout.toString("utf8")).result;
+    const { result: output, flaw } = readProgramOutput(stdout.toString("utf8"));
     if (!this.#hasExitedWell) return this.#toBroken(output === undefined ? {} : { output });
     if (output !== undefined) return { status: "succeeded", output, costMicro: 0 };
     const { script, function: name } = this.#call;
+    if (flaw !== undefined) return this.#fail("CODE_RESULT_INVALID", `${script} wrote JSON that ${flaw}.`);
     // A misspelt name is the likeliest reason why a file of functions is taken for a program.
     const why = name === undefined ? "" : `: it reads standard input, or has no function \`${name}\` at its top level`;
     const written = stdout.length === 0 ? "nothing" : "no JSON";
@@ -179,6 +180,7 @@ class EndedCall {
       ...(ending.type === "exited" ? { exit_code: ending.code } : {}),
       ...(ending.type === "killed" ? { signal: ending.signal } : {}),
       ...(exception === undefined ? {} : { exception: exception.type, traceback: tail(exception.traceback) }),
+      ...(exception?.cause === undefined ? {} : { cause: exception.cause }),
       ...(errors === "" ? {} : { stderr: errors }),
       ...more,
     };

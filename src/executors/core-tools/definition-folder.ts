@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 
 export interface DefinitionFile {
   readonly content: Uint8Array;
@@ -95,7 +96,7 @@ export class DefinitionFolder {
         });
       entries.push(entry);
     }
-    const written = JSON.stringify(entries.map((entry) => [entry.path, entry.stamp]));
+    const written = writeExact(entries.map((entry) => [entry.path, entry.stamp]));
     return { entries: entries.map((entry) => entry.path), revision: revisionOf(Buffer.from(written)) };
   }
 
@@ -204,7 +205,7 @@ function isSettingsFile(segments: readonly string[]): boolean {
 
 function invalidPath(path: string, flaw: string): PawlError {
   const shown = path.length > 100 ? `${path.slice(0, 100)}...` : path;
-  const message = `${JSON.stringify(shown)} names no definition file: ${flaw}.`;
+  const message = `${writeExact(shown)} names no definition file: ${flaw}.`;
   return new PawlError("FILE_PATH_INVALID", { message });
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { appId, type CoreTool, defineCoreTool, object } from "./core-tool.ts";
@@ -44,5 +45,5 @@ export function llmTool(generate: Generate): CoreTool {
 
 function withText(output: Json): Json {
   if (!isJsonObject(output) || typeof output["completion"] === "string") return output;
-  return { ...output, completion: JSON.stringify(output["completion"]) };
+  return { ...output, completion: writeExact(output["completion"]) };
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
@@ -154,7 +155,7 @@ export class StoredValues {
     files: FileStorage | undefined,
   ): Promise<void> {
     const until = ttlSeconds == null ? {} : { expires_at: this.#now() + ttlSeconds * 1_000 };
-    const text = JSON.stringify({ app_id: name.appId, key: name.key, value, ...until });
+    const text = writeExact({ app_id: name.appId, key: name.key, value, ...until });
     if (Buffer.byteLength(text) > MAX_VALUE_BYTES) {
       throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A value has at most ${MAX_VALUE_BYTES} bytes.` });
     }
@@ -174,7 +175,7 @@ export class StoredValues {
       .replace(/[^A-Za-z0-9]+/g, "-")
       .slice(0, 40)
       .toLowerCase();
-    const id = hash("sha256", JSON.stringify([appId, key])).slice(0, 32);
+    const id = hash("sha256", writeExact([appId, key])).slice(0, 32);
     return `${this.#folder}/${told}-${id}.json`;
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
+import { writeExact } from "../../core/exact-json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 
@@ -41,7 +42,7 @@ export async function readNote(files: FileStorage, path: string): Promise<Note> 
 
 export async function writeNote(files: FileStorage, path: string, { done, length, pending }: Note): Promise<void> {
   const note = { path, done: done.slice(-MAX_KEYS), length, pending };
-  await files.write(placeOf(path), `${JSON.stringify(note)}\n`);
+  await files.write(placeOf(path), `${writeExact(note)}\n`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { type Added, type Addition, appendRows } from "./append-rows.ts";
 
@@ -32,7 +33,7 @@ export class AdditionQueue {
   add(file: SharedFile, addition: Addition, signal: AbortSignal): Promise<Added | "stopped"> {
     const { promise, resolve, reject } = Promise.withResolvers<Added | "stopped">();
     const one = { addition, signal, resolve, reject };
-    const name = JSON.stringify([file.tenantId ?? null, file.path]);
+    const name = writeExact([file.tenantId ?? null, file.path]);
     const others = this.#waiting.get(name);
     if (others !== undefined) others.push(one);
     else {

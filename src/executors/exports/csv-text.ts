@@ -1,4 +1,5 @@
 import { parse } from "csv-parse/sync";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 
 /** Lines as RFC 4180 has them: CRLF, quotes where a field needs them, quotes in it twice. */
@@ -28,7 +29,7 @@ function toText(value: Json | undefined): string {
   return typeof value === "string"
     ? value.toWellFormed()
     : typeof value === "object"
-      ? JSON.stringify(value)
+      ? writeExact(value)
       : String(value);
 }
 

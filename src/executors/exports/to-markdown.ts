@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 const DEEPEST_HEADING = 6;
@@ -37,7 +38,7 @@ function toSections(value: JsonObject, depth: number): string {
 
 function section(title: string, value: Json, depth: number): string {
   // Deeper than headings go, structure is shown as what it is.
-  if (depth > DEEPEST_HEADING) return `${"```"}json\n${JSON.stringify(value, null, 2)}\n${"```"}`;
+  if (depth > DEEPEST_HEADING) return `${"```"}json\n${writeExact(value, 2)}\n${"```"}`;
   return `${"#".repeat(depth)} ${title}\n\n${toPart(value, depth + 1)}`;
 }
 

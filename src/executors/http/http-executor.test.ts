@@ -54,6 +54,30 @@ test("a text is sent as it is, and an answer that is no JSON is a text", async (
   expect(server.first).toMatchObject({ body: "<a/>", headers: { "content-type": "text/xml" } });
 });
 
+test.each([
+  ["application/json", "<html>Back soon</html>", "is not valid JSON: <html>Back soon</html>"],
+  ["application/problem+json", '{"x": ', "is not valid JSON"],
+  ["application/vnd.shop+json; charset=utf-8", '{"x": NaN}', "is not valid JSON"],
+  ["application/json", '{"x": 1e400}', "cannot be kept: The number 1e400 in JSON at position 6"],
+  ["application/json", `"${"x".repeat(300)}`, `: "${"x".repeat(199)}...`],
+])("an answer under %s that is none fails the step: %s", async (type, body, said) => {
+  const server = await WebhookReceiver.listen();
+  server.replies.push(answerWith(200, { "content-type": type }, body), answerWith(200, { "content-type": type }, body));
+  const failed = { status: "failed", code: "HTTP_FAILED", message: expect.stringContaining(said) };
+  expect(await ask({ url: server.url() })).toMatchObject({ ...failed, retryable: true, effect: "none" });
+  expect(await ask({ url: server.url(), method: "POST" })).toMatchObject({ ...failed, effect: "unknown" });
+});
+
+test.each([
+  ["GET", 204],
+  ["HEAD", 200],
+  ["POST", 200],
+])("nothing at all under a type of JSON is null: %s %i", async (method, status) => {
+  const server = await WebhookReceiver.listen();
+  server.replies.push(answerWith(status, { "content-type": "application/json" }, ""));
+  expect(await ask({ url: server.url(), method })).toMatchObject({ output: { status, body: null } });
+});
+
 test("a request that only reads bears no idempotency key", async () => {
   const server = await WebhookReceiver.listen();
   expect(await ask({ url: server.url() })).toMatchObject({ output: { status: 204, body: "" } });

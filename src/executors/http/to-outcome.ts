@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Effect } from "../../core/history/events.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { type ReadJson, readJson } from "../../core/parse-json.ts";
 import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { OutboundResult } from "../../ports/outbound.ts";
@@ -12,7 +12,9 @@ type Answered = Extract<OutboundResult, { ok: true }>;
 type Unanswered = Extract<OutboundResult, { ok: false }>;
 
 const MAX_SHOWN_CHARS = 2_000;
-const JSON_TYPE = /^\s*application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i;
+/** Of an answer that cannot be read. */
+const MAX_EXCERPT_CHARS = 200;
+const JSON_TYPE = /^\s*[\w.+-]+\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i;
 const CHARSET = /charset\s*=\s*["']?([\w:.-]+)/i;
 
 /** Where the work may have been done by then: made by whoever stands in front of the server. */
@@ -28,12 +30,15 @@ export function toOutcome(result: OutboundResult, input: HttpInput): Outcome {
     const message = `${originOf(input)} sent an answer that is larger than \`limits.max_output_bytes\`.`;
     return toFailed("OUTPUT_TOO_LARGE", { message, retryable: false, effect, costMicro: 0 });
   }
-  const body = readBody(result);
-  if (body === undefined) {
-    const message = `${originOf(input)} answered with ${headers["content-type"] ?? "bytes"}, which is no text.`;
+  const type = headers["content-type"] ?? "";
+  const text = readText(result);
+  if (text === undefined) {
+    const message = `${originOf(input)} answered with ${type || "bytes"}, which is no text.`;
     return toFailed("HTTP_FAILED", { message, retryable: false, effect, costMicro: 0 });
   }
-  return { status: "succeeded", output: { status, headers: toShownHeaders(headers), body }, costMicro: 0 };
+  const read = readBody(text, type);
+  if (!read.ok) return { ...toUnreadable(text, { type, flaw: read.flaw }, input), costMicro: 0 };
+  return { status: "succeeded", output: { status, headers: toShownHeaders(headers), body: read.value }, costMicro: 0 };
 }
 
 function isExpected(status: number, { expected_status: expected }: HttpInput): boolean {
@@ -83,14 +88,24 @@ export function toUnsendable(problem: string): Failed {
   return toRefused("HTTP_REQUEST_INVALID", problem);
 }
 
-/** Undefined: it is no text. */
-function readBody(answer: Answered): Json | undefined {
-  const text = readText(answer);
-  if (text === undefined) return undefined;
-  if (!JSON_TYPE.test(answer.headers["content-type"] ?? "")) return text;
-  return text.trim() === "" ? null : (parseJson(text) ?? text);
+function readBody(text: string, type: string): ReadJson {
+  if (!JSON_TYPE.test(type)) return { ok: true, value: text };
+  return text.trim() === "" ? { ok: true, value: null } : readJson(text);
 }
 
+/** Whoever stands in front of the server may have said it, a proxy under maintenance for instance. */
+function toUnreadable(
+  text: string,
+  { type, flaw }: { readonly type: string; readonly flaw: string },
+  input: HttpInput,
+): Failed {
+  const said = text.trim();
+  const excerpt = said.length > MAX_EXCERPT_CHARS ? `${said.slice(0, MAX_EXCERPT_CHARS)}...` : said;
+  const message = `${originOf(input)} answered with ${type} that ${flaw}: ${excerpt}`;
+  return toFailed("HTTP_FAILED", { message, retryable: isSafe(input), effect: isSafe(input) ? "none" : "unknown" });
+}
+
+/** Undefined: it is no text. */
 function readText({ body, headers }: Answered): string | undefined {
   const charset = CHARSET.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8";
   try {

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Task } from "../../ports/executor.ts";
 import type { OutboundRequest } from "../../ports/outbound.ts";
@@ -40,7 +41,7 @@ function addQuery(url: URL, query: JsonObject): void {
 function toBody(body: Json): { readonly type: string; readonly text: string } | undefined {
   if (body === null) return undefined;
   if (typeof body === "string") return { type: "text/plain; charset=utf-8", text: body };
-  return { type: "application/json", text: JSON.stringify(body) };
+  return { type: "application/json", text: writeExact(body) };
 }
 
 function toHeaders(written: JsonObject): { readonly headers: Record<string, string> } | Unsendable {
@@ -60,5 +61,5 @@ function toHeaders(written: JsonObject): { readonly headers: Record<string, stri
 }
 
 function toText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : writeExact(value);
 }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { Validate } from "../../schemas/json-schemas.ts";
@@ -20,7 +21,7 @@ export function describeFormat(format: AnswerFormat, schema: JsonObject | undefi
   if (form === undefined) return undefined;
   const fitting = schema === undefined || format === "xml" ? "" : " that fits the JSON Schema below";
   const instruction = `Answer with one ${form}${fitting}, and with nothing else: no explanation, no Markdown.`;
-  return fitting === "" ? instruction : `${instruction}\n\n${JSON.stringify(schema)}`;
+  return fitting === "" ? instruction : `${instruction}\n\n${writeExact(schema)}`;
 }
 
 export type FormattedAnswer =
@@ -75,7 +76,7 @@ async function readYaml(text: string): Promise<readonly Json[]> {
   try {
     const value: unknown = parse(text, { schema: "core", maxAliasCount: MAX_ALIASES, logLevel: "error" });
     // Through JSON: what stands in the output is data that JSON can hold, and of bounded depth.
-    const json = parseJson(JSON.stringify(value) ?? "null");
+    const json = parseJson(writeExact(value) ?? "null");
     return typeof json === "object" && json !== null ? [json] : [];
   } catch {
     return [];

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import type { ModelPrice } from "../../ports/model-prices.ts";
@@ -99,7 +100,7 @@ function toResult(output: Json): GenerateResult {
     typeof count === "number" && count >= 0 ? count : undefined,
   );
   return {
-    content: [{ type: "text", text: typeof completion === "string" ? completion : JSON.stringify(completion) }],
+    content: [{ type: "text", text: typeof completion === "string" ? completion : writeExact(completion) }],
     finishReason: { unified: "stop", raw: "stop" },
     usage: {
       inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },

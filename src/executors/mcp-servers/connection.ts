@@ -9,6 +9,7 @@ import {
   type Transport,
   type VersionNegotiationOptions,
 } from "@modelcontextprotocol/client";
+import { toWritable } from "../../core/exact-json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Outbound } from "../../ports/outbound.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
@@ -224,7 +225,7 @@ export class Connection {
   /** Throws an `McpFailure` where there is no result. A tool's own error is a result. */
   async call(call: ServerCall, signal: AbortSignal): Promise<CallToolResult> {
     const listed = (await this.#listed()).definitions.get(call.tool.name);
-    const params = { name: call.tool.name, arguments: { ...call.arguments }, _meta: { ...call.meta } };
+    const params = { name: call.tool.name, arguments: toWritable({ ...call.arguments }), _meta: { ...call.meta } };
     try {
       return await this.#client.callTool(params, {
         signal,

@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
+import { writeExact } from "../../core/exact-json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { describeKnown } from "../output/near-names.ts";
 import type { Redactor } from "../output/redact.ts";
@@ -118,7 +119,7 @@ export class McpServers {
     const late = tools.find(({ name }) => name === tool);
     if (late !== undefined) return late;
     const names = tools.map(({ name }) => name);
-    const leftOut = warnings.find((warning) => warning.includes(JSON.stringify(tool)));
+    const leftOut = warnings.find((warning) => warning.includes(writeExact(tool)));
     const hint =
       leftOut === undefined ? describeKnown(tool, names) : `As the server offers it, it cannot be used: ${leftOut}.`;
     throw refusal("MCP_TOOL_UNKNOWN", `The MCP server "${server}" has no tool \`${tool}\`. ${hint}`);

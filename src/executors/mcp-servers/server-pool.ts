@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { writeExact } from "../../core/exact-json.ts";
 import { type ManagedOptions, ManagedServer } from "./managed-server.ts";
 import { stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
@@ -55,6 +56,6 @@ export class ServerPool {
 function hashOf(address: ServerAddress, idleMs: number | undefined): string {
   const { name, way, protocol, roots, connectTimeoutMs, tenantId } = address;
   const where = way.kind === "process" ? way : { ...way, url: way.url.href };
-  const text = JSON.stringify([name, where, protocol, roots, connectTimeoutMs, tenantId, idleMs]);
+  const text = writeExact([name, where, protocol, roots, connectTimeoutMs, tenantId, idleMs]);
   return createHash("sha256").update(text).digest("base64");
 }

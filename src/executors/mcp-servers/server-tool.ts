@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Tool } from "@modelcontextprotocol/client";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
@@ -52,7 +53,7 @@ export async function keepUsable({ tools, warnings }: ToolList, validators: Json
     if (index % COMPILED_AT_ONCE === COMPILED_AT_ONCE - 1) await setImmediate();
     const schema = await validators.compile(withoutDefaulted(tool.inputSchema));
     if (schema.ok) usable.push(tool);
-    else flaws.push(`its tool ${JSON.stringify(tool.name)} was left out: ${schema.message.slice(0, 300)}`);
+    else flaws.push(`its tool ${writeExact(tool.name)} was left out: ${schema.message.slice(0, 300)}`);
   }
   return { tools: usable.sort((a, b) => (a.name < b.name ? -1 : 1)), warnings: [...warnings, ...flaws] };
 }

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { FailureFacts } from "../output/failure.ts";
 import { createRedactor } from "../output/redact.ts";
 import { showStart } from "../output/shown-text.ts";
@@ -177,11 +178,11 @@ function reasonOf(error: unknown, context: ServerContext): string {
 /** With the beginning of the page that came with it. */
 function statusText({ status, data }: SdkHttpError, { secrets }: ServerContext): string {
   const page = showStart(typeof data.text === "string" ? data.text : "", createRedactor(secrets));
-  return page === "" ? `HTTP ${status}` : `HTTP ${status}: ${JSON.stringify(page)}`;
+  return page === "" ? `HTTP ${status}` : `HTTP ${status}: ${writeExact(page)}`;
 }
 
 function printed({ noise }: ServerContext): string {
-  return noise === "" ? "" : ` (the last that came and was no message: ${JSON.stringify(noise)})`;
+  return noise === "" ? "" : ` (the last that came and was no message: ${writeExact(noise)})`;
 }
 
 function isSystemError(error: unknown): error is Error & { readonly code: string; readonly syscall: string } {

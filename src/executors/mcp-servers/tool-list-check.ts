@@ -95,7 +95,7 @@ function readTool(tool: Json): { readonly tool: JsonObject } | { readonly flaw: 
   const leftOut = (why: string) => ({ flaw: `its tool ${nameOf(tool)} was left out: ${why}` });
   if (!isJsonObject(inputSchema)) return leftOut("its `inputSchema` is no object");
   const { type = "object" } = inputSchema;
-  if (type !== "object") return leftOut(`its \`inputSchema\` is of ${JSON.stringify(type).slice(0, 50)}`);
+  if (type !== "object") return leftOut(`its \`inputSchema\` is of ${writeExact(type).slice(0, 50)}`);
   // Other broken parts are dropped, and the tool is kept.
   const read = {
     name,
@@ -114,5 +114,5 @@ function readHints(annotations: JsonObject): JsonObject {
 }
 
 function nameOf({ name }: JsonObject): string {
-  return JSON.stringify(name ?? null).slice(0, 80);
+  return writeExact(name ?? null).slice(0, 80);
 }

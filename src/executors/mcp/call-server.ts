@@ -86,11 +86,12 @@ async function toOutcome(
       ...(details === undefined ? {} : { details }),
     });
   }
-  const { output, files } = readResult(result);
+  const { output, files, flaw } = readResult(result);
   const violations = await findResultFlaws(tool, result, { validators, warn });
-  if (violations.length === 0)
+  if (violations.length === 0 && flaw === undefined)
     return { status: "succeeded", output, costMicro: 0, ...(files.length > 0 ? { files } : {}) };
-  const message = `The result of \`${tool.server}.${tool.name}\` does not fit its own schema: ${describeViolations(violations)}.`;
+  const why = flaw ?? `does not fit its own schema: ${describeViolations(violations)}`;
+  const message = `The result of \`${tool.server}.${tool.name}\` ${why}.`;
   return toFailed("MCP_RESULT_INVALID", {
     message,
     retryable: tool.isRepeatable,

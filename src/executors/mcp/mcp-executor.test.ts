@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { mcpTask } from "../../../test/fakes/mcp-server/mcp-task.ts";
 import { openPool } from "../../../test/fakes/mcp-server/open-pool.ts";
-import { everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
+import { entry, everything, fake } from "../../../test/fakes/mcp-server/server-entries.ts";
+import { startFakeHttp } from "../../../test/fakes/mcp-server/start-http-server.ts";
 import { answerJson, startEndpoint } from "../../../test/fakes/uhlp-endpoint.ts";
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -100,6 +101,18 @@ test("a result that nests too deeply is a failure after the fact", async () => {
     code: "MCP_RESULT_INVALID",
     message: "The result of `fake.nest` is nested too deeply: more than 500 levels.",
     effect: "done",
+  });
+});
+
+test.each([
+  ["fake.beyond", {}],
+  ["web.beyond", {}],
+  ["fake.say", { text: '{"x": 1e400}' }],
+])("a result with a number that nothing can hold is a failure after the fact: %s", async (tool, args) => {
+  const { url } = await startFakeHttp();
+  expect(await run({ tool, arguments: args }, { fake: fake(), web: entry({ type: "http", url }) })).toMatchObject({
+    code: "MCP_RESULT_INVALID",
+    message: expect.stringContaining("The number 1e400"),
   });
 });
 

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { readJson } from "../../core/parse-json.ts";
 import type { ProducedFile } from "../../ports/executor.ts";
 
 type Content = CallToolResult["content"][number];
@@ -8,6 +8,8 @@ type Content = CallToolResult["content"][number];
 export interface ReadResult {
   readonly output: Json;
   readonly files: readonly ProducedFile[];
+  /** It is JSON that cannot be kept: the end of a sentence. */
+  readonly flaw?: string | undefined;
 }
 
 /**
@@ -22,7 +24,8 @@ export function readResult(result: CallToolResult): ReadResult {
   if (structured !== undefined) return { output: structured, files };
   const texts = textsOf(result);
   if (others.length > 0) return { output: { text: texts.join("\n"), content: others }, files };
-  return { output: texts.length === 1 ? toValue(texts[0] ?? "") : texts.join("\n"), files };
+  const [text = "", ...more] = texts;
+  return more.length > 0 ? { output: texts.join("\n"), files } : { ...toValue(text), files };
 }
 
 /** The tool's own error. */
@@ -43,10 +46,11 @@ function textsOf({ content }: CallToolResult): readonly string[] {
 }
 
 /** A number is one only where nothing is lost: `007` and 20 digits behind a point are text. */
-function toValue(text: string): Json {
-  const value = parseJson(text);
-  if (value === undefined) return text;
-  return typeof value === "number" && String(value) !== text.trim() ? text : value;
+function toValue(text: string): Pick<ReadResult, "output" | "flaw"> {
+  const read = readJson(text);
+  if (!read.ok) return { output: text, flaw: read.isJson ? read.flaw : undefined };
+  const { value } = read;
+  return { output: typeof value === "number" && String(value) !== text.trim() ? text : value };
 }
 
 function describe(content: Content, files: ProducedFile[]): JsonObject {

@@ -1,5 +1,6 @@
 import { type ErrorCode, isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
@@ -67,7 +68,7 @@ export class UhlpEndpoint implements ToolEndpoint {
   #find({ endpoint }: EndpointAddress): URL | Failed {
     const named = endpoint ?? this.#options.configured;
     if (named === undefined) return refused("No tool endpoint is configured.");
-    return findAllowed(named, this.#options) ?? refused(`${shorten(JSON.stringify(named))} is no known tool endpoint.`);
+    return findAllowed(named, this.#options) ?? refused(`${shorten(writeExact(named))} is no known tool endpoint.`);
   }
 }
 
@@ -87,7 +88,7 @@ function post(
       ...(traceId === undefined ? {} : { "x-trace-id": toHeader(traceId) }),
       ...(idempotencyKey === undefined ? {} : { "idempotency-key": toHeader(idempotencyKey) }),
     },
-    body: JSON.stringify({ tool, params, context: { ...context, requestId } }),
+    body: writeExact({ tool, params, context: { ...context, requestId } }),
     signal,
   });
 }
@@ -129,7 +130,7 @@ function findError({ error, success }: JsonObject): Json | undefined {
 function toToolFailure(error: Json): Failed {
   const { code, message, details } = isJsonObject(error) ? error : { message: error };
   const facts = {
-    message: typeof message === "string" ? message : shorten(JSON.stringify(error)),
+    message: typeof message === "string" ? message : shorten(writeExact(error)),
     retryable: true,
     effect: "unknown",
     isAnswered: true,

@@ -1,3 +1,4 @@
+import { toWritable } from "../../core/exact-json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
@@ -119,11 +120,12 @@ function toOptions(call: TurnCall, abortSignal: AbortSignal): CallOptions {
   // The tool itself has no limit there.
   const most = model.kind === "openai" && searchesItself(call) ? { maxToolCalls: model.searching?.most } : {};
   return {
-    ...settings,
+    ...toWritable(settings),
     // Thoughts come back whole, and not as a name for what the provider keeps: a run may go on days later.
     ...(model.kind === "openai" ? { providerOptions: { openai: { store: false, ...openai, ...most } } } : {}),
-    prompt,
-    ...(tools.length === 0 ? {} : { tools: [...tools] }),
+    // The SDK writes the request.
+    prompt: toWritable(prompt),
+    ...(tools.length === 0 ? {} : { tools: toWritable([...tools]) }),
     abortSignal,
   };
 }

@@ -67,7 +67,7 @@ export function toUnreadable(
 ): Failed {
   const shown = showStart(text, createRedactor(secrets));
   return toFailed("MODEL_UNAVAILABLE", {
-    message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${JSON.stringify(shown)}`,
+    message: `The provider of ${id} sent an answer that cannot be read (${cause}): ${writeExact(shown)}`,
     retryable: true,
     effect: "none",
     costMicro: null,
@@ -126,7 +126,7 @@ function readCallError(error: unknown): CallError | undefined {
     status,
     retryAfter: responseHeaders === undefined ? undefined : readRetryAfter(responseHeaders),
     // Mostly the text, but some providers put the parsed document there.
-    body: typeof responseBody === "string" ? responseBody : (JSON.stringify(responseBody) ?? ""),
+    body: typeof responseBody === "string" ? responseBody : (writeExact(responseBody) ?? ""),
     cause,
   };
 }

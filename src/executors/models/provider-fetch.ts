@@ -1,5 +1,5 @@
-import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject } from "../../core/json.ts";
+import { type UserFields, writeMarked } from "../../core/marked-json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import { type FailedModel, KnownFailure, toUnreadable } from "./model-failure.ts";
 import type { ProviderKind } from "./models-options.ts";
@@ -44,6 +44,8 @@ interface Reading {
   fail(text: string, cause: string): KnownFailure;
 }
 
+/** What tools are called with, where it is no text. The rest is the SDK's. */
+const ARGUMENTS: UserFields = new Set(["args", "input"]);
 const NO_JSON = "it is no JSON object";
 const FOREIGN = "it is no message of this API";
 
@@ -61,7 +63,7 @@ async function readDocument(
   if (!isJsonObject(message)) throw fail(text, NO_JSON);
   const read = readProviderMessage(message, { kind, isEvent: false });
   if (typeof read === "string") throw fail(text, FOREIGN);
-  return new Response(writeExact(read), { status: readErrorStatus(message) ?? status, headers });
+  return new Response(writeMarked(read, ARGUMENTS), { status: readErrorStatus(message) ?? status, headers });
 }
 
 async function readEvents(
@@ -91,7 +93,7 @@ async function readEvents(
       const mended = isJsonObject(message) ? readProviderMessage(message, { kind, isEvent: true }) : data;
       if (mended === "foreign") throw fail(data, FOREIGN);
       head = undefined;
-      const lines = typeof mended === "string" ? mended.replaceAll("\n", "\ndata: ") : writeExact(mended);
+      const lines = typeof mended === "string" ? mended.replaceAll("\n", "\ndata: ") : writeMarked(mended, ARGUMENTS);
       if (mended !== "nothing") controller.enqueue(`data: ${lines}\n\n`);
     },
     flush(controller) {
@@ -100,7 +102,7 @@ async function readEvents(
       const message = parseJson(head);
       const isError = isJsonObject(message) && readErrorStatus(message) !== undefined;
       if (!isError) throw fail(head, "it is no stream of events");
-      controller.enqueue(`data: ${writeExact(readProviderMessage(message, { kind, isEvent: true }))}\n\n`);
+      controller.enqueue(`data: ${writeMarked(readProviderMessage(message, { kind, isEvent: true }), ARGUMENTS)}\n\n`);
     },
   });
   const events = body.pipeThrough(count).pipeThrough(new EventSourceParserStream()).pipeThrough(read);

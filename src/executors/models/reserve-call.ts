@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Failed, Reservation, SettleCall, Task } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import type { Model } from "./create-models.ts";
@@ -61,7 +62,7 @@ const ADDED_TOKENS = 1_000;
 export async function reserveCall(call: PricedCall, payer: Payer): Promise<Reserved> {
   const { model, settings } = call;
   const { task, ownLeftMicro = Number.POSITIVE_INFINITY } = payer;
-  const bytes = Buffer.byteLength(JSON.stringify(call.content));
+  const bytes = Buffer.byteLength(writeExact(call.content));
   const priced = await priceAnswers(call, { bytes, before: payer.before });
   const isLimited = task.isLimited === true || Number.isFinite(ownLeftMicro);
   const wanted = settings.maxOutputTokens ?? (isLimited ? USUAL_ANSWER : LONGEST_ANSWER);
@@ -89,7 +90,7 @@ async function priceAnswers(
   { bytes, before }: { readonly bytes: number; readonly before: TurnBefore | undefined },
 ): Promise<PriceAnswer | undefined> {
   if (model.costAhead !== undefined) {
-    const known = await model.costAhead(asked, JSON.stringify(content));
+    const known = await model.costAhead(asked, writeExact(content));
     return known === null ? undefined : async () => known;
   }
   if (!(await model.hasPrice())) return undefined;

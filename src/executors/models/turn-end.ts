@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Failed } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import type { GenerateResult } from "./language-model.ts";
@@ -107,7 +108,7 @@ export function readRecordedEnd(kept: unknown): TurnEnd {
 /** The failure of a step whose last turn ended so. Asking changes nothing outside. */
 export function toEndFailure({ ended, rawEnd }: EndedTurn, model: string, text: string): Failed {
   const { code, message, retryable } = ENDS[ended];
-  const said = rawEnd === undefined ? "gave no reason" : `says ${JSON.stringify(rawEnd.slice(0, MAX_NAME_CHARS))}`;
+  const said = rawEnd === undefined ? "gave no reason" : `says ${writeExact(rawEnd.slice(0, MAX_NAME_CHARS))}`;
   return toFailed(code, {
     message: `${message.replace("%", () => model)} The provider ${said}.`,
     retryable,

@@ -1,4 +1,6 @@
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { unmark } from "../../core/long-integers.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { GenerateResult, StreamPart } from "./language-model.ts";
 
@@ -86,7 +88,7 @@ interface OpenBlock {
 }
 
 function toCall(part: StreamPart & { type: "tool-call" }): TurnPart {
-  const input = part.input.trim() === "" ? {} : parseJson(part.input);
+  const input = part.input.trim() === "" ? {} : unmark(parseJson(part.input) ?? null);
   return {
     type: "call",
     id: part.toolCallId,
@@ -101,7 +103,7 @@ function toCall(part: StreamPart & { type: "tool-call" }): TurnPart {
 /** Through JSON: it is kept, and may hold what JSON has no word for. */
 function metadataOf({ providerMetadata }: { providerMetadata?: unknown }): { readonly metadata?: JsonObject } {
   if (providerMetadata === undefined) return {};
-  const metadata = JSON.parse(JSON.stringify(providerMetadata)) as Json;
+  const metadata = parseExact(writeExact(providerMetadata));
   return isJsonObject(metadata) ? { metadata } : {};
 }
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { readAnswer } from "./read-answer.ts";
@@ -33,7 +34,7 @@ describe("without a schema", () => {
     [" \n\t", "OUTPUT_EMPTY"],
     [`${FENCE}json\n\n${FENCE}`, "OUTPUT_EMPTY"],
   ];
-  for (const [text, output] of table) test(JSON.stringify(text), async () => expect(await read(text)).toEqual(output));
+  for (const [text, output] of table) test(writeExact(text), async () => expect(await read(text)).toEqual(output));
 });
 
 describe("with a schema, the first JSON that fits is taken", () => {
@@ -64,13 +65,13 @@ describe("with a schema, the first JSON that fits is taken", () => {
     );
     await fc.assert(
       fc.asyncProperty(wrapped, async ([value, isIndented, around]) => {
-        const text = JSON.stringify(value, null, isIndented ? 2 : 0);
+        const text = writeExact(value, isIndented ? 2 : 0);
         expect(
           await read(
             around.replace("%", () => text),
             SCORE,
           ),
-        ).toEqual(JSON.parse(text));
+        ).toEqual(parseExact(text));
       }),
     );
   });
@@ -92,5 +93,5 @@ test("an invalid answer is shown with its errors, shortened", async () => {
       'The agent\'s answer does not fit the output schema: the answer must NOT have additional properties: "extra"; /score must be integer.',
     details: { errors: [{ path: "" }, { path: "/score", message: "must be integer" }] },
   });
-  expect(JSON.stringify(answer).length).toBeLessThan(3_000);
+  expect(writeExact(answer).length).toBeLessThan(3_000);
 });

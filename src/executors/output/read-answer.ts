@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { Validate } from "../../schemas/json-schemas.ts";
@@ -75,7 +76,7 @@ async function check(candidates: Iterable<Json>, answer: RawAnswer, validate: Va
 
 function toInvalid(answer: RawAnswer, violations: readonly SchemaViolation[]): Answer {
   const shown = describeViolations(violations.slice(0, MAX_SHOWN_VIOLATIONS), "the answer");
-  const said = answer.structured === undefined ? answer.text : JSON.stringify(answer.structured);
+  const said = answer.structured === undefined ? answer.text : writeExact(answer.structured);
   return {
     ok: false,
     code: "OUTPUT_INVALID",

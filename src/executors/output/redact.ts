@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { Outcome } from "../../ports/executor.ts";
 
@@ -47,7 +48,7 @@ export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
 function spellings(secret: string | undefined): string[] {
   const trimmed = secret?.trim() ?? "";
   if (trimmed.length < MIN_SECRET_LENGTH) return [];
-  return [trimmed, JSON.stringify(trimmed).slice(1, -1), encodeURIComponent(trimmed)];
+  return [trimmed, writeExact(trimmed).slice(1, -1), encodeURIComponent(trimmed)];
 }
 
 function redactJson(value: Json, redact: (text: string) => string): Json {

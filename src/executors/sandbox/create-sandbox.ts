@@ -2,6 +2,7 @@ import { chownSync, mkdtempSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { writeExact } from "../../core/exact-json.ts";
 import { type Confinement, chooseConfinement, type Found } from "./choose-confinement.ts";
 import { chooseUser } from "./choose-user.ts";
 import { withBridge } from "./egress-bridge.ts";
@@ -105,7 +106,7 @@ async function openWorkshop({
   const ways = new Map<string, Promise<string>>();
   const openEgress: Parts["openEgress"] = async ({ network, reach = [] }) => {
     if (network !== true || egress === undefined) return undefined;
-    const key = JSON.stringify(reach);
+    const key = writeExact(reach);
     // The guard removes the folder after us.
     const way = ways.get(key) ?? egress.open(mkdtempSync(temporary), reach);
     ways.set(key, way);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
+import { writeExact } from "../../core/exact-json.ts";
 import type { SandboxSpec, Visible } from "./sandbox.ts";
 
 /** A program that has been started and waits for its input. */
@@ -137,7 +138,7 @@ export function toKey({
 }: SandboxSpec): string {
   const { timeoutMs: _, ...started } = limits;
   const what = [command, args, env, cwd, network, reach, hasResultChannel, started, visible, visible.map(identityOf)];
-  return createHash("sha256").update(JSON.stringify(what)).digest("base64");
+  return createHash("sha256").update(writeExact(what)).digest("base64");
 }
 
 function identityOf(what: Visible): readonly string[] {

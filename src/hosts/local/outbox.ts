@@ -1,5 +1,6 @@
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
@@ -114,11 +115,11 @@ export class Outbox {
   }
 
   async #store(entry: OutboxRecord): Promise<void> {
-    const { path } = JSON.parse(entry.body) as { path: unknown };
+    const { path } = parseExact(entry.body) as { path: unknown };
     const { record, outputs } = await this.#parts.outputsOf(entry.run);
     await filesOfTenant(this.#parts.files, record.tenantId).write(
       typeof path === "string" ? path : String(path),
-      `${JSON.stringify(outputs, null, 2)}\n`,
+      `${writeExact(outputs, 2)}\n`,
     );
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { TroubledInvocation, TroubledSelection } from "../../ports/restate-care.ts";
 
 export interface RestateApiOptions {
@@ -193,7 +194,7 @@ export class RestateApi {
       answer = await fetch(url, {
         method,
         headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: writeExact(body) }),
         signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing.signal]),
       });
       text = await answer.text();
@@ -213,7 +214,7 @@ function nextPause(pauseMs: number): number {
 
 function parseAnswer(url: string, text: string): unknown {
   try {
-    return text === "" ? undefined : JSON.parse(text);
+    return text === "" ? undefined : parseExact(text);
   } catch (cause) {
     const message = `Something else than Restate has answered at ${url}: ${text.slice(0, 500)}`;
     throw new PawlError("RESTATE_REFUSED", { message, cause });

@@ -1,4 +1,5 @@
 import type { Serde } from "@restatedev/restate-sdk";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Append } from "../../ports/journal.ts";
 
 /** What one entry of Restate's journal says of a run. The handler decides by it alone, so that a replay decides the same. */
@@ -29,7 +30,7 @@ export function toCommitEntry(append: Append): CommitEntry {
 const texts = new WeakMap<RunEntry, string>();
 
 export function isLarge(entry: CommitEntry): boolean {
-  const text = JSON.stringify(entry);
+  const text = writeExact(entry);
   texts.set(entry, text);
   return text.length > MAX_ENTRY_CHARS;
 }
@@ -40,7 +41,7 @@ export class RunEntrySerde implements Serde<RunEntry> {
   #written: { readonly entry: RunEntry; readonly bytes: Buffer } | undefined;
 
   serialize(entry: RunEntry): Uint8Array {
-    const bytes = Buffer.from(texts.get(entry) ?? JSON.stringify(entry));
+    const bytes = Buffer.from(texts.get(entry) ?? writeExact(entry));
     this.#written = { entry, bytes };
     return bytes;
   }
@@ -48,6 +49,6 @@ export class RunEntrySerde implements Serde<RunEntry> {
   deserialize(bytes: Uint8Array): RunEntry {
     const written = this.#written;
     if (written?.bytes.equals(bytes) === true) return written.entry;
-    return JSON.parse(new TextDecoder().decode(bytes)) as RunEntry;
+    return parseExact(new TextDecoder().decode(bytes)) as RunEntry;
   }
 }

@@ -2,6 +2,7 @@ import { bind, loadHandle } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { Command } from "../../core/history/commands.ts";
@@ -92,7 +93,7 @@ async function collectStorage(run: LiveRun, command: FinishRun, files: FileStora
 
 function toPath(path: Json): string {
   if (typeof path === "string") return path;
-  throw new PawlError("STORAGE_PATH_INVALID", { message: `${JSON.stringify(path).slice(0, 100)} is no path.` });
+  throw new PawlError("STORAGE_PATH_INVALID", { message: `${writeExact(path).slice(0, 100)} is no path.` });
 }
 
 function hasCompleted(status: FinishRun["status"]): boolean {
@@ -134,5 +135,5 @@ function deadLetters(state: RunState): readonly { path: string; code: string; me
 }
 
 function entry(kind: string, body: Json): NewOutbox {
-  return { kind, body: JSON.stringify(body) };
+  return { kind, body: writeExact(body) };
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
@@ -32,7 +33,7 @@ export interface Pinned {
 }
 
 export function pinDefinition({ text, graph }: CompiledDefinition): Pinned {
-  const graphText = JSON.stringify(graph);
+  const graphText = writeExact(graph);
   const definitionHash = hash("sha256", text);
   const graphHash = hash("sha256", graphText);
   return {

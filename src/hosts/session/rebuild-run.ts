@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
 import type { Command } from "../../core/history/commands.ts";
@@ -66,7 +67,7 @@ export async function loadGraph(
   if (known !== undefined) return known;
   const text = await journal.readPinned(hash);
   if (text === undefined) throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned graph ${hash} is missing.` });
-  const graph = JSON.parse(text) as Graph;
+  const graph = parseExact(text) as Graph;
   if (graph.format !== GRAPH_FORMAT) {
     throw new PawlError("GRAPH_FORMAT_UNKNOWN", {
       message: `The graph has format ${String(graph.format)}; this Pawl reads ${GRAPH_FORMAT}.`,

@@ -1,6 +1,7 @@
 import { bind, type Values } from "../../core/binding/bind.ts";
 import { ChurnMap } from "../../core/churn-map.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Command } from "../../core/history/commands.ts";
 import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
@@ -109,7 +110,7 @@ export class TaskRunner {
     if (task.isAbandoned) return;
     const { run, step, instance } = task;
     task.input = bind({ state: run.state, from, values }, step.input) ?? null;
-    task.inputHash = this.#inputHash.of(JSON.stringify(task.input));
+    task.inputHash = this.#inputHash.of(writeExact(task.input));
     const answered = answeredKey(task);
     if (answered !== undefined) return this.#goOnAsAnswered(task, answered);
     const reused = reuseOutcome(run.reusable, instance, task.inputHash);

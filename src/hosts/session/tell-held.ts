@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { explainHeld, type HeldStep } from "../../core/interpreter/attempt/crashes.ts";
@@ -25,8 +26,8 @@ export function tellHeld(run: LiveRun, instance: Instance, env: (name: string) =
   for (const url of new Set([typeof callback === "string" ? callback : undefined, failureWebhook])) {
     if (url === undefined || resolveEnv(url, env).trim() === "") continue;
     const body: ToldHeld = { event: "step.held", url, ...held };
-    run.addOutbox([{ kind: "webhook", body: JSON.stringify(body) }]);
+    run.addOutbox([{ kind: "webhook", body: writeExact(body) }]);
   }
   const letter: HeldLetter = { ...held, isHeld: true };
-  run.addOutbox([{ kind: "dead_letter", body: JSON.stringify(letter) }]);
+  run.addOutbox([{ kind: "dead_letter", body: writeExact(letter) }]);
 }

@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
@@ -165,7 +166,7 @@ export class SharedHost implements RunHost {
         if (!isDrivenElsewhere(error)) throw error;
       }
       const { no, id } = await this.#find(runId);
-      const sent = await inbox.send(no, secrets.seal(JSON.stringify(request)));
+      const sent = await inbox.send(no, secrets.seal(writeExact(request)));
       const answer = await this.#answerTo(sent, id);
       // The run has ended before anybody read it: here it is refused in the same words.
       if (answer === "ended") continue;
@@ -234,7 +235,7 @@ export class SharedHost implements RunHost {
     const { local, inbox, secrets, onDefect } = this.#parts;
     this.#underWay.add(id);
     try {
-      const request = JSON.parse(secrets.open(body)) as RunRequest;
+      const request = parseExact(secrets.open(body)) as RunRequest;
       await local.request(runId, request, id);
       await inbox.answer(id, undefined);
     } catch (error) {

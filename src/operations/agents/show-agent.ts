@@ -2,6 +2,7 @@ import { basename, relative } from "node:path";
 import { z } from "zod";
 import { readMcpServers } from "../../config/read-mcp-servers.ts";
 import type { ProblemPlace } from "../../core/errors/problem.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { describeCommand } from "../../core/trust/secret-names.ts";
 import type { DefinitionPart } from "../../dialects/definition.ts";
@@ -107,7 +108,7 @@ function settingsOf({ settings = [] }: DefinitionPart, { appDir, config, mask }:
 }
 
 function masked(value: Json, mask: (text: string) => string): Json {
-  return JSON.parse(mask(JSON.stringify(value))) as Json;
+  return parseExact(mask(writeExact(value))) as Json;
 }
 
 async function serversOf(

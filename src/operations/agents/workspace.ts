@@ -3,6 +3,7 @@ import { glob } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { readToml } from "../../config/read-toml.ts";
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Definition } from "../../dialects/definition.ts";
 import { holdsComponents } from "../../dialects/list-names.ts";
 import { stampNow } from "../definitions/file-stamps.ts";
@@ -115,7 +116,7 @@ const known = new BoundedMap<string, Known>(MAX_KNOWN);
 
 /** Undefined: it holds no components, or is gone. */
 function readComponents(path: string, whose: Whose): Promise<ComponentFile | undefined> {
-  const key = JSON.stringify([path, whose]);
+  const key = writeExact([path, whose]);
   // Before the text: who writes in between is noticed the next time.
   const stamp = stampNow(path);
   const before = known.get(key);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Json } from "../../core/json.ts";
 import { passTurn } from "../../ports/turns.ts";
@@ -43,7 +44,7 @@ export const listApprovals = defineOperation({
 function fitting(all: readonly OpenApproval[]) {
   let length = 0;
   const items = all.filter((item) => {
-    length += JSON.stringify(item).length;
+    length += writeExact(item).length;
     return length <= MAX_CHARACTERS;
   });
   return { items, next_cursor: null, left_out: all.length - items.length };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { AMOUNTS, SHOWN_AMOUNTS } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Amounts } from "../../core/history/events.ts";
 import type { Budget, Budgets } from "../../ports/service/budgets.ts";
 import type { Application } from "../application/application.ts";
@@ -188,7 +189,7 @@ function refuseTenant({ tenantId }: Application): void {
 
 /** One budget for one workflow, tenant and period. */
 function idOf({ workflow, tenantId, per }: Pick<Budget, "workflow" | "tenantId" | "per">): string {
-  const named = JSON.stringify([workflow ?? null, tenantId ?? null, per]);
+  const named = writeExact([workflow ?? null, tenantId ?? null, per]);
   return `budget-${createHash("sha256").update(named).digest("hex").slice(0, 12)}`;
 }
 

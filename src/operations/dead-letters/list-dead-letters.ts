@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExact } from "../../core/exact-json.ts";
 import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
@@ -83,7 +84,7 @@ async function* deadLettersFrom(app: Application, { status, workflow }: DeadLett
       await passTurn();
       afterId = id;
       const record = await journal.readRun(run);
-      const failure: Json = JSON.parse(body);
+      const failure: Json = parseExact(body);
       if (record === undefined || !isJsonObject(failure)) continue;
       if (workflow !== undefined && record.workflow !== workflow) continue;
       const { path, code, message, at, isHeld } = failure;

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { writeExact } from "../../core/exact-json.ts";
 import { reportOnSent } from "./compile/report-on-sent.ts";
 import type { DefinitionReport, TextOrigin } from "./compile/report-on-text.ts";
 
@@ -24,7 +25,7 @@ export class CompiledTexts {
     text: string,
     { grant, source, maxSteps, envAllowed, isLenient = false }: SentOrigin,
   ): Promise<DefinitionReport> {
-    const key = hash("sha256", JSON.stringify([text, grant, source, maxSteps, envAllowed, isLenient]));
+    const key = hash("sha256", writeExact([text, grant, source, maxSteps, envAllowed, isLenient]));
     const known = this.#kept.get(key);
     if (known !== undefined) return known.report;
     const origin = { grant, source, maxSteps, envAllowed, isLenient };

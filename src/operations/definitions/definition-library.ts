@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
@@ -122,7 +123,7 @@ function isSameVersion(known: Entry, text: string, read: RegisteredFile): boolea
 }
 
 function graphsOf({ definitions }: RegisteredFile): string {
-  return JSON.stringify(definitions.map(({ graph }) => graph));
+  return writeExact(definitions.map(({ graph }) => graph));
 }
 
 function isSameList(some: readonly ShownProblem[], others: readonly ShownProblem[]): boolean {

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
@@ -34,7 +35,7 @@ export class FetchedDefinitions {
   /** Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`, `DEFINITION_INVALID`. */
   async find(remote: Remote, path: string, grant: Grant): Promise<CompiledDefinition> {
     const read = (file: string) => this.read(remote, file);
-    const key = JSON.stringify([remote.endpoint, remote.appId, path, grant]);
+    const key = writeExact([remote.endpoint, remote.appId, path, grant]);
     const text = await read(path);
     const known = this.#kept.get(key);
     if (known?.text === text && (await isSame(known.files, read))) return known.definition;

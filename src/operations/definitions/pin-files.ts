@@ -3,6 +3,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import type { Problem } from "../../core/errors/problem.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
 import type { NeededFile } from "../../dialects/definition.ts";
@@ -106,7 +107,7 @@ async function readInside(
   if (isAbsolute(path) || parts.includes("..")) return outside(path);
   // `.env` and its like hold secrets: pinned, they would stand in the journal.
   if (parts.some((part) => part.startsWith(".") && part !== ".")) return hidden(path);
-  if (path.includes("\0")) return missing(`${JSON.stringify(path)} is no path.`);
+  if (path.includes("\0")) return missing(`${writeExact(path)} is no path.`);
   try {
     const [root, file] = [await realpath(folder), await realpath(join(folder, path))];
     if (isOutside(relative(root, file))) return outside(path);

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { evaluate } from "../../core/expressions/evaluate.ts";
 import type { Expr, PathExpr } from "../../core/expressions/expr.ts";
 import { readPath } from "../../core/expressions/read-path.ts";
@@ -51,7 +52,7 @@ export function knownValueOf(expr: Expr | undefined, known: KnownValues): Json |
   if (expr === undefined || !isKnown(expr, known)) return undefined;
   let first: { readonly value: Json | undefined; readonly text: string | undefined } | undefined;
   for (const value of valuesOf(expr, known)) {
-    const text = JSON.stringify(value);
+    const text = writeExact(value);
     first ??= { value, text };
     if (text !== first.text) return undefined;
   }
@@ -83,7 +84,7 @@ export async function tokensOf(expr: Expr, known: KnownValues, assumptions: Assu
 
 function countTokens(value: Json | undefined, { bytes_per_token: bytesPerToken }: Assumptions): number {
   if (value === undefined) return 0;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const text = typeof value === "string" ? value : writeExact(value);
   return Math.ceil(Buffer.byteLength(text) / bytesPerToken);
 }
 

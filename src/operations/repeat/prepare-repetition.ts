@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact } from "../../core/exact-json.ts";
 import type { Flow, Graph, RunLimits } from "../../core/graph/graph.ts";
 import { unescapeId } from "../../core/graph/step-path.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
@@ -225,7 +226,7 @@ async function changeInput(
   if (Object.keys(given).length === 0) return input;
   refuseMisspelt(given, graph.input);
   const change = await fillDirectories(app, given, { graph });
-  const hidden = sealed === undefined ? [] : (JSON.parse((await app.secrets()).open(sealed)) as SecretLeaf[]);
+  const hidden = sealed === undefined ? [] : (parseExact((await app.secrets()).open(sealed)) as SecretLeaf[]);
   const isRequest = graph.dialect === "uhlp" && isJsonObject(input["requestData"]);
   const depth = isRequest ? 2 : 0;
   const kept = hidden.filter(({ at }) => !Object.hasOwn(change, String(at[depth])));

@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Application } from "../application/application.ts";
 
@@ -6,5 +7,5 @@ import type { Application } from "../application/application.ts";
 export async function readPinnedGraph(app: Pick<Application, "records">, hash: string): Promise<Graph> {
   const text = await (await app.records()).journal.readPinned(hash);
   if (text === undefined) throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned graph ${hash} is missing.` });
-  return JSON.parse(text) as Graph;
+  return parseExact(text) as Graph;
 }

@@ -1,5 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, Place } from "../../core/graph/graph.ts";
 import { isJsonObject, type JsonObject, ownField } from "../../core/json.ts";
@@ -27,7 +28,7 @@ const LANGUAGES = ["python", "javascript", "typescript"];
 export async function oneStepDefinition(work: OneStepWork): Promise<CompiledDefinition> {
   const { kind, details, appDir, read } = work;
   const input = kind === "jit" ? jitInput(details) : llmInput(details);
-  const text = JSON.stringify(details);
+  const text = writeExact(details);
   const { graph, problems } = await pinFiles(toGraph(kind, input), {
     text,
     files: filesOf(input),

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunResult } from "../runs/read-run-result.ts";
 import type { RunMetrics } from "./run-metrics.ts";
@@ -115,5 +116,5 @@ function fieldOf(name: string): Field | undefined {
 }
 
 function toText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : writeExact(value);
 }

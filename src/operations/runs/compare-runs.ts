@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
@@ -108,7 +109,7 @@ async function compareDefinitions(app: Application, { a, b }: Pair<RunRecord>) {
   if (before !== after) return { changed: true, diff: await diff(before ?? "", after ?? "") };
   const graphs = [await journal.readPinned(a.graph), await journal.readPinned(b.graph)];
   const [graphA = "null", graphB = "null"] = graphs;
-  return { changed: true, diff: await diff(pretty(JSON.parse(graphA)), pretty(JSON.parse(graphB))) };
+  return { changed: true, diff: await diff(pretty(parseExact(graphA)), pretty(parseExact(graphB))) };
 }
 
 async function compareValues(a: Json, b: Json) {
@@ -118,7 +119,7 @@ async function compareValues(a: Json, b: Json) {
 }
 
 function pretty(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return typeof value === "string" ? value : writeExact(value, 2);
 }
 
 const MAX_TEXT = 64 * 1024;

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/service/schedules.ts";
@@ -69,7 +70,7 @@ export async function toDefinedEdit(
   const { maxCostMicro, grant } = defined;
   const limit = {
     ...(maxCostMicro === undefined || maxCostMicro === (schedule.maxCostMicro ?? null) ? {} : { maxCostMicro }),
-    ...(JSON.stringify(grant) === JSON.stringify(schedule.grant) ? {} : { grant: grant ?? null }),
+    ...(writeExact(grant) === writeExact(schedule.grant) ? {} : { grant: grant ?? null }),
   };
   if (!isBack && !hasMoved) {
     return Object.keys(limit).length === 0 ? undefined : { version, at: now, changes: limit };

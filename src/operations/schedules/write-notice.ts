@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { MailMessage } from "../../ports/mailer.ts";
 import type { ScheduleNotify } from "./schedule-notify.ts";
@@ -35,16 +36,12 @@ export function writeNotices(
 ): readonly WrittenNotice[] {
   const { webhook, slack, email } = notify;
   return [
-    ...(webhook === undefined
-      ? []
-      : [{ channel: "webhook" as const, url: webhook, body: JSON.stringify(webhookBody) }]),
-    ...(slack === undefined
-      ? []
-      : [{ channel: "slack" as const, url: slack, body: JSON.stringify(writeSlack(notice)) }]),
+    ...(webhook === undefined ? [] : [{ channel: "webhook" as const, url: webhook, body: writeExact(webhookBody) }]),
+    ...(slack === undefined ? [] : [{ channel: "slack" as const, url: slack, body: writeExact(writeSlack(notice)) }]),
     ...email.map((to) => ({
       channel: "email" as const,
       url: `mailto:${to}`,
-      body: JSON.stringify(writeMail(notice, to)),
+      body: writeExact(writeMail(notice, to)),
     })),
   ];
 }

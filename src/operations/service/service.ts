@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
 import { byItsSurfaces, defineOperation } from "../operation.ts";
@@ -121,5 +122,5 @@ export const showSettings = defineOperation({
 });
 
 function toShown(value: Json): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? writeExact(value) : String(value);
 }

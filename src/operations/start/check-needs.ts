@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
@@ -90,7 +91,7 @@ class Needs {
   async #lookAtCall(step: CallStep, definition: CompiledDefinition): Promise<void> {
     const workflow = literalOf(step.workflow);
     if (workflow === undefined || mayCallMissing(definition.graph)) return;
-    const key = JSON.stringify(workflow);
+    const key = writeExact(workflow);
     if (this.#seen.has(key) || this.#seen.size >= MAX_WORKFLOWS) return;
     this.#seen.add(key);
     const { options } = this.#beginning;

@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { UseLimits } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
@@ -52,7 +53,7 @@ export async function prepareSubmission(app: Application, submission: Submission
   });
   if (callbackHeaders === undefined) return prepared;
   // They often bear a key. Whoever sends them opens them.
-  const sealed = (await app.secrets()).seal(JSON.stringify(callbackHeaders));
+  const sealed = (await app.secrets()).seal(writeExact(callbackHeaders));
   return { ...prepared, options: { ...prepared.options, callback_headers: sealed } };
 }
 

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
 import { allows, type Grant, meet } from "../../core/trust/grant.ts";
@@ -85,9 +86,9 @@ export async function findCalled(
     ...loading,
     around: { appDir, agentsFile: loading.agentsFile, file },
   };
-  if (isJsonObject(workflow)) return compileText(JSON.stringify(workflow), origin);
+  if (isJsonObject(workflow)) return compileText(writeExact(workflow), origin);
   if (typeof workflow !== "string") {
-    throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${JSON.stringify(workflow)} names no workflow.` });
+    throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${writeExact(workflow)} names no workflow.` });
   }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
   refuseUngranted(grant, "workflows", workflow);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
@@ -105,7 +106,7 @@ export class Submissions {
     const { idempotencyKey: key, traceParent } = request;
     const traced = (prepared: Prepared) => ({ ...prepared, start: withTrace(prepared.start, traceParent) });
     if (key === undefined) return answer({ is: "new", prepared: traced(await request.prepare()) });
-    const scoped = JSON.stringify([app.tenantId ?? null, key]);
+    const scoped = writeExact([app.tenantId ?? null, key]);
     if (this.#inFlight.has(scoped)) {
       throw new PawlError("IDEMPOTENCY_IN_FLIGHT", {
         message: `The request with the key "${key}" is still being answered.`,
@@ -155,7 +156,7 @@ async function claim<Prepared extends Startable>(
 
 /** JSON that is the same whatever the order of keys: a client that writes it again may write it in another. */
 function inOneOrder(asked: object): string {
-  return JSON.stringify(asked, (_name, value: unknown) =>
+  return writeExact(asked, (_name, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,

@@ -1,4 +1,5 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EVERYTHING, isEverything } from "../../core/trust/grant.ts";
@@ -98,7 +99,7 @@ async function findWorkflow(
 
 function toText(definition: JsonObject): string {
   try {
-    return JSON.stringify(definition, null, 2);
+    return writeExact(definition, 2);
   } catch (cause) {
     // A definition from the wire may be nested too deeply to be written.
     throw new PawlError("REQUEST_INVALID", { message: "`workflow_definition` is nested too deeply.", cause });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { toJsonSchema } from "../../dialects/shape/json-schema.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "../../dialects/terminal/messages.ts";
@@ -98,7 +99,7 @@ function definitionSchema(): JsonObject {
     description: ___,
     ...schema
   } = toJsonSchema(workflow, { title: "", description: "", rules });
-  return JSON.parse(JSON.stringify(schema), (_key, value: Json) => {
+  return parseExact(writeExact(schema), (_key, value: Json) => {
     if (!isJsonObject(value)) return value;
     const { propertyNames: _names, ...rest } = value;
     return rest;

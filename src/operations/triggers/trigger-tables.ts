@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { WorkflowsApplication } from "../application/workflows-application.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
@@ -138,6 +139,6 @@ function isSame(some: readonly StoredDefinition[], others: readonly StoredDefini
     one.version === other.version &&
     one.text === other.text &&
     one.maxCostMicro === other.maxCostMicro &&
-    JSON.stringify(one.grant) === JSON.stringify(other.grant);
+    writeExact(one.grant) === writeExact(other.grant);
   return some.length === others.length && some.every((one, index) => isEqual(one, others[index]));
 }

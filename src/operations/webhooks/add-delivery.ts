@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { writeExact } from "../../core/exact-json.ts";
 import type { NewDelivery } from "../../ports/service/deliveries.ts";
 import type { Application } from "../application/application.ts";
 
@@ -20,7 +21,7 @@ export async function addDelivery(
   app: Pick<Application, "records" | "service">,
   { names, sealedHeaders = "", body, ...rest }: WantedDelivery,
 ): Promise<string> {
-  const id = `msg_${hash("sha256", JSON.stringify(names)).slice(0, 24)}`;
+  const id = `msg_${hash("sha256", writeExact(names)).slice(0, 24)}`;
   const { deliveries } = await app.service();
   const isLong = Buffer.byteLength(body) > MAX_INLINE_BYTES;
   const stored = isLong ? `~${await (await app.records()).blobs.put(body)}` : body;

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
 import { describeHead } from "../runs/describe/describe-run.ts";
@@ -15,7 +16,7 @@ export async function describeEnd(reading: RunReading, event: string) {
   const head = await describeHead(reading);
   const { record, history } = reading;
   const endedAt = history.finishedAt ?? record.completedAt ?? record.createdAt;
-  const isLarge = Buffer.byteLength(JSON.stringify(head.outputs)) > MAX_OUTPUTS_BYTES;
+  const isLarge = Buffer.byteLength(writeExact(head.outputs)) > MAX_OUTPUTS_BYTES;
   return {
     event,
     run_id: head.run_id,

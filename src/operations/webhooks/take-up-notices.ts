@@ -1,3 +1,4 @@
+import { parseExact } from "../../core/exact-json.ts";
 import type { OutboxRecord } from "../../ports/journal.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Application } from "../application/application.ts";
@@ -22,7 +23,7 @@ export async function takeUpNotices(
 async function readEnd(app: NoticeApplication, entry: OutboxRecord): Promise<readonly WantedDelivery[]> {
   const sources = await app.records();
   const record = await sources.journal.readRun(entry.run);
-  const { schedule: scheduleId } = JSON.parse(entry.body) as { readonly schedule: string };
+  const { schedule: scheduleId } = parseExact(entry.body) as { readonly schedule: string };
   const schedule = await (await app.service()).schedules.find(scheduleId);
   // The schedule or its `notify` was removed, so nobody is notified.
   if (record === undefined || schedule?.notify === undefined) return [];

@@ -1,3 +1,4 @@
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { ToldApproval } from "../../hosts/session/approvals/approval-webhooks.ts";
@@ -30,7 +31,7 @@ export async function takeUpWebhooks(
 async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord): Promise<WantedDelivery> {
   const sources = await app.records();
   const record = await sources.journal.readRun(entry.run);
-  const told: Json = JSON.parse(entry.body);
+  const told: Json = parseExact(entry.body);
   if (record === undefined || !isJsonObject(told)) throw new Error(`The webhook ${entry.id} belongs to no run.`);
   const event = String(told["event"]);
   const url = String(told["url"]);
@@ -52,7 +53,7 @@ async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord
     // Variables belong to whoever runs this. What a client sends, an address or a whole definition, reads none of them.
     readsEnv: !isCallback && !isForeign && typeof options["source"] === "string",
     ...(typeof headers === "string" ? { sealedHeaders: headers } : {}),
-    body: JSON.stringify(description),
+    body: writeExact(description),
     createdAt: entry.createdAt,
     tenantId: record.tenantId,
   };

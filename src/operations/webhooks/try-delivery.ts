@@ -1,5 +1,6 @@
 import { createMask } from "../../config/create-mask.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact } from "../../core/exact-json.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import { traceParentOf } from "../../hosts/trace-context.ts";
 import type { Mailer, MailMessage, MailResult } from "../../ports/mailer.ts";
@@ -81,7 +82,7 @@ interface Posted {
 async function mail({ delivery, at, body }: Posted, parts: TryParts, signal: AbortSignal): Promise<Tried> {
   const { app, mailer } = parts;
   if (mailer === undefined) return { is: "skipped", reason: "Nobody sends e-mail any more: SMTP_URL is not set." };
-  const message = { id: delivery.id, ...(JSON.parse(body) as Omit<MailMessage, "id">) };
+  const message = { id: delivery.id, ...(parseExact(body) as Omit<MailMessage, "id">) };
   const { timeout_ms: timeoutMs } = app.config.settings.webhook;
   const result = await mailer.send(message, { timeoutMs, signal });
   if (!result.ok && result.reason === "aborted") return { is: "stopped" };
@@ -150,7 +151,7 @@ interface Target {
 function openHeaders({ sealedHeaders }: Delivery, secrets: RunSecrets): Readonly<Record<string, string>> | undefined {
   if (sealedHeaders === "") return {};
   try {
-    return JSON.parse(secrets.open(sealedHeaders)) as Record<string, string>;
+    return parseExact(secrets.open(sealedHeaders)) as Record<string, string>;
   } catch (error) {
     if (isPawlError(error) && error.code === "SECRET_UNREADABLE") return undefined;
     throw error;

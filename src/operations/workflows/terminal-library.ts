@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
 import type { Application } from "../application/application.ts";
 
@@ -22,7 +23,7 @@ export async function findKept(app: LibraryApplication, name: string): Promise<S
 export async function readKept(app: LibraryApplication, name: string): Promise<string> {
   const definition = await (await app.workflowLibrary()).load(name);
   if (definition === undefined) throw notKept(name);
-  return JSON.stringify(definition, null, 2);
+  return writeExact(definition, 2);
 }
 
 type EditingApplication = Pick<Application, "libraryEditor">;

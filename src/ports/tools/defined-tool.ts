@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { OfferedTool } from "./tool-set.ts";
 
@@ -19,7 +20,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 /** A schema with one type in each place: some clients take no lists of types. */
 function toJsonSchema(schema: z.ZodObject): JsonObject {
   const { $schema: _, ...written } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return JSON.parse(JSON.stringify(written), (key, value: Json) => {
+  return parseExact(writeExact(written), (key, value: Json) => {
     if (key === "propertyNames") return undefined;
     if (!isJsonObject(value) || !Array.isArray(value["type"])) return value;
     const { type: _, ...rest } = value;

@@ -1,4 +1,5 @@
 import type { Range } from "yaml";
+import { writeExact } from "../../core/exact-json.ts";
 
 /**
  * Replaces an object under one of a JSON object's own keys. The rest of the text stays, down to the spelling of numbers.
@@ -15,7 +16,7 @@ export async function replaceObject(text: string, key: string, replacement: stri
  */
 export async function renameDefinition(text: string, name: string): Promise<string | undefined> {
   const range = await findValue(text, ["definition", "name"], '"');
-  return range && text.slice(0, range[0]) + JSON.stringify(name) + text.slice(range[1]);
+  return range && text.slice(0, range[0]) + writeExact(name) + text.slice(range[1]);
 }
 
 /** The place of a value that begins with a letter. A JSON text is a YAML text, and YAML's parser tells places. */

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 
 /**
@@ -5,10 +6,10 @@ import type { Json } from "../../core/json.ts";
  * was written with a fraction of zero (`30.0`) has lost it on the way here and reads as a whole number.
  */
 export function toPythonJson(value: Json): string {
-  if (typeof value === "string") return toAsciiJson(JSON.stringify(value));
+  if (typeof value === "string") return toAsciiJson(writeExact(value));
   if (typeof value === "number") return toPythonNumber(value);
   if (typeof value === "bigint") return String(value);
-  if (value === null || typeof value === "boolean") return JSON.stringify(value);
+  if (value === null || typeof value === "boolean") return writeExact(value);
   if (Array.isArray(value)) return `[${value.map(toPythonJson).join(", ")}]`;
   const entries = Object.entries(value).sort(([a], [b]) => compareByCodePoint(a, b));
   return `{${entries.map(([key, inner]) => `${toPythonJson(key)}: ${toPythonJson(inner)}`).join(", ")}}`;

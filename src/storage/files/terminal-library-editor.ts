@@ -1,6 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { LibraryEditor } from "../../ports/terminals/workflow-library.ts";
@@ -59,7 +60,7 @@ export class TerminalLibraryEditor implements LibraryEditor {
       return key === name ? Object.entries(toEntries(isJsonObject(entry) ? entry : {})) : [each];
     });
     const changed = { ...index, workflows: Object.fromEntries(entries) };
-    await this.#folder.write("index.json", toAsciiJson(JSON.stringify(changed, null, 2)));
+    await this.#folder.write("index.json", toAsciiJson(writeExact(changed, 2)));
   }
 }
 

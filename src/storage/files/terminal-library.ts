@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { SavedWorkflow, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
@@ -187,7 +188,7 @@ function countOf({ success_count: count }: JsonObject): number {
 }
 
 function toText(value: JsonObject): string {
-  return toAsciiJson(JSON.stringify(value, null, 2));
+  return toAsciiJson(writeExact(value, 2));
 }
 
 /** Indents a text by one more level. */

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { MOVED_TABLES, type MovedData, type MovedPart, type MovedTable, quote } from "../sql/moved-tables.ts";
 import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
 import { JOURNAL_STEPS } from "./journal/journal-steps.ts";
@@ -122,7 +123,7 @@ function orderWriter(sql: Sql): MovedData["insertOrder"] {
     // A server that has had few transactions has few numbers: then a commit stands for more parts.
     atOnce ??= Math.ceil((waiting.length + left) / Math.max(1, (await countBy(sql, OWN_TX)) - 1));
     if (left > 0 && waiting.length < atOnce) return;
-    const entries = JSON.stringify(waiting.flatMap(({ run, afterSeq, count }) => [run, afterSeq, count]));
+    const entries = writeExact(waiting.flatMap(({ run, afterSeq, count }) => [run, afterSeq, count]));
     waiting = [];
     await sql.run(INSERT_COMMIT, next, Date.now(), entries);
     next += 1;

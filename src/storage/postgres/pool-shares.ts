@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { PoolShare, PoolShares, PoolUse } from "../../ports/pool-shares.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import { dividePlaces, type Members } from "./divide-places.ts";
@@ -59,9 +60,9 @@ export function createPoolShares(database: SqlDatabase): PoolShares {
     const divided = uses.flatMap((use) => {
       const row = byName.get(use.name);
       if (row === undefined) return [];
-      const before = JSON.parse(row.members ?? "{}") as Members;
+      const before = parseExact(row.members ?? "{}") as Members;
       const { members, share } = dividePlaces(before, { id, use, now: row.now, leaseMs: LEASE_MS });
-      return [{ share, row: { name: use.name, version: row.version ?? 0, members: JSON.stringify(members) } }];
+      return [{ share, row: { name: use.name, version: row.version ?? 0, members: writeExact(members) } }];
     });
     const written = await database.all<{ readonly name: string }>(WRITE, toPostgresJson(divided.map(({ row }) => row)));
     const names = new Set(written.map(({ name }) => name));

@@ -1,3 +1,4 @@
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 
@@ -36,14 +37,14 @@ export function createPostgresInbox(
 
     async answer(id, refusal) {
       const text = "UPDATE inbox SET done = 1, refusal = ? WHERE id = ?";
-      await database.run(text, refusal === undefined ? null : JSON.stringify(refusal), id);
+      await database.run(text, refusal === undefined ? null : writeExact(refusal), id);
       await signals.tell();
     },
 
     async readAnswer(id) {
       const row = await database.get<{ readonly done: number; readonly refusal: string | null }>(SELECT_ANSWER, id);
       if (row === undefined || row.done === 0) return undefined;
-      return { refusal: row.refusal === null ? undefined : (JSON.parse(row.refusal) as SentRefusal) };
+      return { refusal: row.refusal === null ? undefined : (parseExact(row.refusal) as SentRefusal) };
     },
 
     async withdraw(id) {

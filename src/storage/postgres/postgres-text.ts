@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { SqlValue } from "../sql/sql-database.ts";
 
 /** No text of PostgreSQL holds a NUL. It is written as this character, which stands for nothing in Unicode, and a digit. */
@@ -18,9 +19,9 @@ const ESCAPE_IN_JSON = "\\udbff\\udffe";
 
 /** Rows as JSON that the server reads, whose texts are then as `toPostgres` writes them. */
 export function toPostgresJson(rows: object): string {
-  const text = JSON.stringify(rows);
+  const text = writeExact(rows);
   if (!text.includes("\\u0000") && !text.includes(ESCAPE)) return text;
-  const escaped = JSON.stringify(rows, (_, value: unknown) => (typeof value === "string" ? toPostgres(value) : value));
+  const escaped = writeExact(rows, (_, value: unknown) => (typeof value === "string" ? toPostgres(value) : value));
   return escaped.replaceAll(ESCAPE, ESCAPE_IN_JSON);
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from "../../core/json.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { fromStored, type Grant, toStored } from "../../core/trust/grant.ts";
 import type { Sql, SqlValue } from "../sql/sql-database.ts";
 
@@ -20,11 +20,11 @@ export const flag: Column = { toSql: Number, fromSql: (value) => value === 1 };
 /** A flag that is true or not there. */
 export const trueOrAbsent: Column = { toSql: Number, fromSql: (value) => (value === 1 ? true : undefined) };
 
-export const json: Column = { toSql: (value) => JSON.stringify(value), fromSql: (value) => JSON.parse(String(value)) };
+export const json: Column = { toSql: (value) => writeExact(value), fromSql: (value) => parseExact(String(value)) };
 
 export const grant: Column = {
-  toSql: (value) => JSON.stringify(toStored(value as Grant)),
-  fromSql: (value) => fromStored(JSON.parse(String(value)) as Json),
+  toSql: (value) => writeExact(toStored(value as Grant)),
+  fromSql: (value) => fromStored(parseExact(String(value))),
 };
 
 /** A list of texts without blanks. */

@@ -1,4 +1,5 @@
 import { AMOUNTS, eachAmount } from "../../core/amounts.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Amounts } from "../../core/history/events.ts";
 import type {
   Budget,
@@ -83,7 +84,7 @@ export class SqlBudgets implements Budgets {
 
   /** Remembered, since every attempt asks for it. */
   async find(id: string): Promise<Budget | undefined> {
-    return this.#remembered.get(JSON.stringify({ id }), () => findBudget(this.#database, id));
+    return this.#remembered.get(writeExact({ id }), () => findBudget(this.#database, id));
   }
 
   async remove(id: string): Promise<boolean> {
@@ -97,7 +98,7 @@ export class SqlBudgets implements Budgets {
 
   async applying({ workflow, tenantId }: { readonly workflow: string; readonly tenantId?: string | undefined }) {
     const rest = "WHERE (workflow IS NULL OR workflow = ?) AND (tenant_id IS NULL OR tenant_id = ?) ORDER BY id";
-    return this.#remembered.get(JSON.stringify([workflow, tenantId]), async () =>
+    return this.#remembered.get(writeExact([workflow, tenantId]), async () =>
       (await BUDGETS.list(this.#database, rest, workflow, tenantId ?? null)).map(toBudget),
     );
   }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type {
   DefinitionKey,
   DefinitionOwner,
@@ -61,7 +62,7 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
     ...key
   }: DefinitionKey & { readonly version?: number }): Promise<StoredDefinition | undefined> {
     const owner = ownerOf(key);
-    return this.#remembered.get(JSON.stringify([owner, key.name, version]), () =>
+    return this.#remembered.get(writeExact([owner, key.name, version]), () =>
       version === undefined
         ? findNewest(this.#database, owner, key.name)
         : DEFINITIONS.find(this.#database, `WHERE ${IS_VERSION}`, owner, key.name, version),
@@ -79,7 +80,7 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
   async listTriggered(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
     const id = ownerOf(owner);
     const rest = `AS each WHERE tenant_id = ? AND starts_by IN ('http', 'queue', 'event') AND ${IS_NEWEST} ORDER BY name`;
-    return this.#remembered.get(JSON.stringify([id]), () => DEFINITIONS.list(this.#database, rest, id));
+    return this.#remembered.get(writeExact([id]), () => DEFINITIONS.list(this.#database, rest, id));
   }
 
   async listTimed(): Promise<readonly StoredDefinition[]> {

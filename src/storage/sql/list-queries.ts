@@ -1,3 +1,4 @@
+import { parseExact } from "../../core/exact-json.ts";
 import type { PolicyDecision } from "../../core/graph/policy.ts";
 import type { RunFilter, RunSelection, RunStatus, ViolationFilter, ViolationRecord } from "../../ports/journal.ts";
 import { RUN_COLUMNS } from "./run-row.ts";
@@ -106,7 +107,7 @@ export interface ViolationRow extends Pick<ViolationRecord, "no" | "seq" | "path
 
 export function toViolation({ decision, runId: id, workflow, tenantId, ...place }: ViolationRow): ViolationRecord {
   const run = { id, workflow, tenantId: tenantId ?? undefined };
-  return { ...place, run, decision: JSON.parse(decision) as PolicyDecision };
+  return { ...place, run, decision: parseExact(decision) as PolicyDecision };
 }
 
 function nextRuns(

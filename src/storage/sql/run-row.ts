@@ -1,3 +1,4 @@
+import { parseExact } from "../../core/exact-json.ts";
 import type { RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
 import { MAX_EVENTS_PER_RUN } from "../append-rule.ts";
 
@@ -45,7 +46,7 @@ export function toRunRecord(row: RunRow): RunRecord {
     ...(wakeAt === null ? {} : { wakeAt }),
     ...(startedAt === null ? {} : { startedAt }),
     ...(completedAt === null ? {} : { completedAt }),
-    ...(error === null ? {} : { error: JSON.parse(error) }),
+    ...(error === null ? {} : { error: parseExact(error) }),
     ...(parentRunId === null ? {} : { parentRunId }),
     ...(tenantId === null ? {} : { tenantId }),
     ...(callbackUrl === null ? {} : { callbackUrl }),

@@ -1,4 +1,5 @@
 import type { SQLInputValue } from "node:sqlite";
+import { writeExact } from "../../core/exact-json.ts";
 import { encodeEvent } from "../../core/history/event-codec.ts";
 import type { Append, AppendResult, NewOutbox, NewRun, RunPatch } from "../../ports/journal.ts";
 import { type EntryFacts, factsOf, type Refusal } from "../append-rule.ts";
@@ -91,7 +92,7 @@ function encodeEvents({ run, afterSeq, events }: Append, rows: SQLInputValue[]):
     rows.push(run * SEQ_RANGE + seq, type, path, attempt, at, costMicro, body, value);
     if (!("policies" in event) || event.policies === undefined) continue;
     for (const decision of event.policies)
-      violations.push([run, seq, event.path, at, decision.policy, decision.action, JSON.stringify(decision)]);
+      violations.push([run, seq, event.path, at, decision.policy, decision.action, writeExact(decision)]);
   }
   return violations;
 }
@@ -109,5 +110,5 @@ function toRow(run: number, create: NewRun, patch: RunPatch = {}): SQLInputValue
 }
 
 export function toText(error: RunPatch["error"]): string | null {
-  return error === undefined || error === null ? null : JSON.stringify(error);
+  return error === undefined || error === null ? null : writeExact(error);
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { type Commit, readCommit } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
 import { MOVED_TABLES, type MovedData, type MovedPart, quote } from "../sql/moved-tables.ts";
@@ -61,7 +62,7 @@ function dataIn(places: Places): MovedData {
     },
     readOrder: () => readOrder(places.journal),
     async insertOrder(parts) {
-      const entries = JSON.stringify([0, ...parts.flatMap(({ run, afterSeq, count }) => [run, afterSeq, count])]);
+      const entries = writeExact([0, ...parts.flatMap(({ run, afterSeq, count }) => [run, afterSeq, count])]);
       await places.journal.run(sql.INSERT_COMMIT, Date.now(), entries);
     },
     finish: async () => undefined,

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync }
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { makeFolder } from "../make-folder.ts";
 import { tryLock } from "../try-lock.ts";
@@ -98,13 +99,13 @@ function makeDataFolder(dataDir: string): void {
 
 function writeOwnerInfo(dataDir: string, info: OwnerInfo): void {
   const unfinished = `${infoFile(dataDir)}.${info.pid}`;
-  writeFileSync(unfinished, JSON.stringify(info), { mode: 0o600 });
+  writeFileSync(unfinished, writeExact(info), { mode: 0o600 });
   renameSync(unfinished, infoFile(dataDir));
 }
 
 function readOwnerInfo(dataDir: string): OwnerInfo | undefined {
   try {
-    return toOwnerInfo(JSON.parse(readFileSync(infoFile(dataDir), "utf8")));
+    return toOwnerInfo(parseExact(readFileSync(infoFile(dataDir), "utf8")));
   } catch {
     // Missing or unreadable: then it informs about nothing.
     return undefined;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { AppHost, Application, OpenApplication } from "../../operations/application/application.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import type { Operation } from "../../operations/operation.ts";
@@ -50,7 +51,7 @@ export class HereCaller implements RunCaller {
     );
     if (output instanceof Uint8Array) return output as z.output<Output>;
     // As it would come over a wire: without fields that have no value.
-    return JSON.parse(JSON.stringify(output)) as z.output<Output>;
+    return parseExact(writeExact(output)) as z.output<Output>;
   }
 
   async follow({ runId, begin, resumes, listen }: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped"> {

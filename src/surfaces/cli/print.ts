@@ -1,4 +1,5 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { io } from "./process-io.ts";
 
 /** Data, on stdout. */
@@ -13,7 +14,7 @@ export function tell(line: string): void {
 
 /** What a command answers to programs. */
 export function printEnvelope(data: unknown): void {
-  print(JSON.stringify({ data, error: null }));
+  print(writeExact({ data, error: null }));
 }
 
 /** A defect is reported and never hidden. What it says may be about anything, so it is not part of any result. */

@@ -1,5 +1,6 @@
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { type Format, paintFor } from "./cli-context.ts";
 import { print, tell, tellDefect } from "./print.ts";
@@ -15,7 +16,7 @@ export function reportError(error: unknown, format: Format): number {
     return DEFECT_EXIT_CODE;
   }
   if (format === "text") tellError(error);
-  else print(JSON.stringify({ data: null, error: toEnvelopeError(error) }));
+  else print(writeExact({ data: null, error: toEnvelopeError(error) }));
   return ERRORS[error.code].exitCode;
 }
 

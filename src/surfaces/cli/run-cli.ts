@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact } from "../../core/exact-json.ts";
 import type { OpenApp } from "./cli-context.ts";
 import { print } from "./print.ts";
 import { io } from "./process-io.ts";
@@ -39,7 +40,7 @@ export async function runCli(args: readonly string[], openApp: OpenApp): Promise
 
 async function readVersion(): Promise<string> {
   const text = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
-  const { version } = JSON.parse(text) as { readonly version: string };
+  const { version } = parseExact(text) as { readonly version: string };
   return version;
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { answerJson } from "./answer-json.ts";
 import { statusOfError } from "./error-status.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
 
@@ -15,11 +16,15 @@ export function answerError(parts: Pick<HttpParts, "onDefect">, error: unknown, 
   const { c, shape } = asked;
   if (!isPawlError(error)) {
     parts.onDefect(error);
-    return c.json(shapeError(asked, INTERNAL), 500);
+    return answerJson(c, shapeError(asked, INTERNAL), 500);
   }
   const status = statusOfError(error.code, shape);
   if (status === 429 || status === 503) c.header("retry-after", String(secondsToWait(error)));
-  return c.json(shapeError(asked, status >= 500 && status !== 503 ? withoutDetails(error) : toShown(error)), status);
+  return answerJson(
+    c,
+    shapeError(asked, status >= 500 && status !== 503 ? withoutDetails(error) : toShown(error)),
+    status,
+  );
 }
 
 function secondsToWait({ details }: PawlError): number {

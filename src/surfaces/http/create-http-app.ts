@@ -4,8 +4,10 @@ import { matchedRoutes } from "hono/route";
 import type { Result, Router } from "hono/router";
 import { TrieRouter } from "hono/router/trie-router";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
+import { answerJson } from "./answer-json.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
 import { allowOrigins, checkHost, limitBody, logRequest, nameRequest, secureAnswer, tellNames } from "./middleware.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
@@ -59,12 +61,12 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
   };
   // It takes some fifty milliseconds, and says the same for ever.
   let described: string | undefined;
-  on("GET", "/healthz", "route", (_, c) => c.json({ status: "ok" }));
+  on("GET", "/healthz", "route", (_, c) => answerJson(c, { status: "ok" }));
   on("GET", "/ready", "route", (_, c) => answerReady(parts.app, c));
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => {
-    described ??= JSON.stringify(describeService(ENDPOINTS, parts.version));
+    described ??= writeExact(describeService(ENDPOINTS, parts.version));
     return c.body(described, 200, { "content-type": "application/json" });
   });
   shapes.set("/mcp", "envelope");
@@ -105,12 +107,12 @@ async function refuseWhatIsNotKept(app: HttpParts["app"]): Promise<void> {
 
 async function answerReady(app: HttpParts["app"], c: Context<HttpEnv>): Promise<Response> {
   const trouble = (await app.storageTrouble?.()) ?? (await app.checkBucket?.())?.trouble;
-  if (trouble === undefined) return c.json({ status: "ready" });
-  return c.json({ status: "not_ready", code: trouble.code, message: trouble.message }, 503);
+  if (trouble === undefined) return answerJson(c, { status: "ready" });
+  return answerJson(c, { status: "not_ready", code: trouble.code, message: trouble.message }, 503);
 }
 
 async function appDocument({ app, triggers }: HttpParts, c: Context<HttpEnv>): Promise<Response> {
-  return c.json(describeRoutes((await triggers()).routes.list(), basename(app.appDir)));
+  return answerJson(c, describeRoutes((await triggers()).routes.list(), basename(app.appDir)));
 }
 
 function refuseMethod(c: Context<HttpEnv>, method: string): Response {

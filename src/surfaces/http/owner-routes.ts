@@ -1,12 +1,14 @@
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Application } from "../../operations/application/application.ts";
 import { parseInput } from "../../operations/fields.ts";
 import { compileStart } from "../../operations/repeat/compile-start.ts";
 import { jsonObjectSchema } from "../../operations/schemas.ts";
 import type { ScreenView } from "../../ports/terminals/terminal-views.ts";
+import { answerJson } from "./answer-json.ts";
 import type { HttpEnv } from "./http-parts.ts";
 import { readJsonBody } from "./read-body.ts";
 
@@ -102,7 +104,7 @@ async function readFields<Input extends z.ZodObject>(c: Context<HttpEnv>, schema
 
 /** Records, lists and answers of tools are plain data: what JSON leaves out of them is absent anyway. */
 function answer(c: Context<HttpEnv>, data: object | Json): Response {
-  return c.body(JSON.stringify({ data, error: null }), 200, { "content-type": "application/json" });
+  return answerJson(c, { data, error: null });
 }
 
 /** Aborts when whoever asked has gone, or does not want the answer any more. */
@@ -168,5 +170,5 @@ function streamScreen(view: ScreenView, closed: () => void): Response {
 const encoder = new TextEncoder();
 
 function toLine(value: object | null): Uint8Array {
-  return encoder.encode(`${JSON.stringify(value)}\n`);
+  return encoder.encode(`${writeExact(value)}\n`);
 }

@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../../core/json.ts";
 import { shapeResult } from "../../operations/requests/to-response.ts";
 import type { RunResult } from "../../operations/runs/read-run-result.ts";
@@ -104,12 +105,12 @@ function toHeaders(headers: Json): Headers {
 
 function appendHeader(headers: Headers, name: string, value: Json): void {
   const isText = typeof value === "string" || isNumber(value) || typeof value === "boolean";
-  if (!isText) throw invalid(`the header ${JSON.stringify(name)} must be a text`);
+  if (!isText) throw invalid(`the header ${writeExact(name)} must be a text`);
   try {
     headers.append(name, String(value));
   } catch {
     // Line breaks would begin another header. `Headers` trims them at the ends and refuses them inside.
-    throw invalid(`the header ${JSON.stringify(name)} has a name or a value that no header has`);
+    throw invalid(`the header ${writeExact(name)} has a name or a value that no header has`);
   }
 }
 
@@ -122,14 +123,14 @@ interface Content {
 
 function toContent(body: Json, encoding: Json | undefined): Content {
   if (body === null) return { content: null, type: "" };
-  if (typeof body !== "string") return { content: JSON.stringify(body), type: "application/json" };
+  if (typeof body !== "string") return { content: writeExact(body), type: "application/json" };
   if (encoding === "base64" && !BASE64.test(body)) throw invalid("`body` is not base64, as `bodyEncoding` says");
   if (encoding === "base64") return { content: Buffer.from(body, "base64"), type: "application/octet-stream" };
   return { content: body, type: "text/plain; charset=utf-8" };
 }
 
 function json(data: Json, status: number): Response {
-  return new Response(JSON.stringify(data), { status, headers: { "content-type": "application/json" } });
+  return new Response(writeExact(data), { status, headers: { "content-type": "application/json" } });
 }
 
 function ownFields(data: JsonObject): { readonly [name: string]: Json | undefined } {

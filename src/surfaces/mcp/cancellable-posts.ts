@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { isJsonContentType, ProtocolErrorCode, SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import { BoundedMap } from "../../core/bounded-map.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { NumberTooLarge } from "../../core/long-integers.ts";
+import { parseMarked, type UserFields } from "../../core/marked-json.ts";
 
 interface Forwarded {
   /** The body, if it has been read already. */
@@ -15,6 +18,8 @@ const SESSION = "mcp-session-id";
 /** Calls that can be cancelled at a time; of more, the oldest cannot any more. */
 const MAX_CALLS = 10_000;
 const ACCEPTED = 202;
+/** Where clients say what they give to a tool. */
+export const ARGUMENTS: UserFields = new Set(["arguments"]);
 
 /**
  * Clients of 2025 cancel a call with a message of its own, which reaches another server than the call, as each request has
@@ -38,7 +43,7 @@ export class CancellablePosts {
     const { body } = post;
     const session = headers.get(SESSION);
     if (!isJsonObject(body) || session === null) return this.#welcome(request, body, forward);
-    const toKey = (id: Json | undefined) => JSON.stringify([caller, session, id ?? null]);
+    const toKey = (id: Json | undefined) => writeExact([caller, session, id ?? null]);
     if (isCancellation(body)) return this.#cancel(toKey(requestIdOf(body)));
     return this.#call(request, { key: toKey(body["id"]), body }, forward);
   }
@@ -96,9 +101,10 @@ async function readPost(request: Request, maxBytes: number): Promise<Post> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes === undefined) return refuse(413, TOO_LARGE, `The body is larger than ${maxBytes} bytes.`);
   try {
-    return { body: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Json };
-  } catch {
-    return refuse(400, ProtocolErrorCode.ParseError, "Parse error: the body is not JSON in UTF-8.");
+    return { body: parseMarked(new TextDecoder("utf-8", { fatal: true }).decode(bytes), ARGUMENTS) };
+  } catch (error) {
+    const flaw = error instanceof NumberTooLarge ? error.message : "the body is not JSON in UTF-8";
+    return refuse(400, ProtocolErrorCode.ParseError, `Parse error: ${flaw}.`);
   }
 }
 

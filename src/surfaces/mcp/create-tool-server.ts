@@ -1,5 +1,6 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { ERRORS, isErrorCode } from "../../core/errors/error-table.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
@@ -41,7 +42,7 @@ export function createToolServer({ tools, version, plainNames, log }: ToolServer
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool \`${params.name}\`.`);
     // It came as JSON, so it is JSON.
     const args = (params.arguments ?? {}) as Json;
-    const call = { arguments: args, log: (event: Json) => log(JSON.stringify(event)) };
+    const call = { arguments: args, log: (event: Json) => log(writeExact(event)) };
     try {
       return toResult(await tools.call(name, call, mcpReq.signal));
     } catch (error) {

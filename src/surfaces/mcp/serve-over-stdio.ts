@@ -1,6 +1,11 @@
 import { once } from "node:events";
-import type { Server } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Transform } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { unmark } from "../../core/long-integers.ts";
+import { markMessage } from "../../core/marked-json.ts";
+import { ARGUMENTS } from "./cancellable-posts.ts";
 
 export interface StdioOptions {
   /** Made anew for each connection. */
@@ -11,7 +16,7 @@ export interface StdioOptions {
 
 /** Speaks MCP over stdin and stdout until stdin ends, as it does when the other program is gone, or `stop` aborts. */
 export async function serveOverStdio({ createServer, log, stop }: StdioOptions): Promise<void> {
-  const handle = serveStdio(createServer, { onerror: (error) => log(error.message) });
+  const handle = serveStdio(createServer, { transport: new ExactTransport(), onerror: (error) => log(error.message) });
   try {
     await Promise.race([once(process.stdin, "close", { signal: stop }), once(process.stdin, "end", { signal: stop })]);
   } catch (error) {
@@ -21,4 +26,34 @@ export async function serveOverStdio({ createServer, log, stop }: StdioOptions):
     // Left open it would keep the process.
     process.stdin.destroy();
   }
+}
+
+/** The SDK's own, which parses inside: arguments of tools are marked before it and exact behind it. */
+class ExactTransport extends StdioServerTransport {
+  constructor() {
+    super(process.stdin.pipe(markLines((refusal) => process.stdout.write(`${refusal}\n`))));
+  }
+
+  override start(): Promise<void> {
+    const { onmessage } = this;
+    this.onmessage = (message) => onmessage?.(unmark(message));
+    return super.start();
+  }
+}
+
+function markLines(refuse: (answer: string) => void): Transform {
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const lines = (rest + decoder.write(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const marked = markMessage(line, ARGUMENTS, ProtocolErrorCode.ParseError);
+        if ("text" in marked) this.push(`${marked.text}\n`);
+        else refuse(marked.refusal);
+      }
+      done();
+    },
+  });
 }

@@ -1,11 +1,12 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import { toWritable, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 
 /** An output twice: older clients read only the text. */
 export function toCallResult(output: Json): CallToolResult {
-  const content: CallToolResult["content"] = [{ type: "text", text: JSON.stringify(output) }];
-  return isJsonObject(output) ? { content, structuredContent: { ...output } } : { content };
+  const content: CallToolResult["content"] = [{ type: "text", text: writeExact(output) }];
+  return isJsonObject(output) ? { content, structuredContent: toWritable({ ...output }) } : { content };
 }
 
 /** An error with its remedy, so that a model can correct its call. */
@@ -22,8 +23,8 @@ export function toListedTool(
     name,
     title,
     description,
-    inputSchema: { ...inputSchema, type: "object" },
-    outputSchema: { ...outputSchema, type: "object" },
+    inputSchema: toWritable({ ...inputSchema, type: "object" }),
+    outputSchema: toWritable({ ...outputSchema, type: "object" }),
     annotations: {
       title,
       readOnlyHint: hints.readOnly,

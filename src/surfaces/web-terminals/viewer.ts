@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import type { LiveTerminals, OutputView } from "../../ports/terminals/terminal-views.ts";
 
@@ -87,7 +88,7 @@ class Viewer {
   /** Resolves when the system has taken it; rejects where nobody can be reached. */
   #send(message: Json): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#socket.send(JSON.stringify(message), (error) => (error ? reject(error) : resolve()));
+      this.#socket.send(writeExact(message), (error) => (error ? reject(error) : resolve()));
     });
   }
 
@@ -137,7 +138,7 @@ class Viewer {
 /** Undefined: it is no JSON. */
 function parse(data: RawData): Json | undefined {
   try {
-    return JSON.parse(String(data)) as Json;
+    return parseExact(String(data));
   } catch {
     return undefined;
   }

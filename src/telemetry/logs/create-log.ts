@@ -1,3 +1,4 @@
+import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Log, LogLevel } from "../../ports/log.ts";
 
 export interface LogOptions {
@@ -32,14 +33,14 @@ export async function createLog({ level, format, mask, write }: LogOptions): Pro
 
 /** `2026-01-02T03:04:05.678Z INFO  run finished run_id=0193... status=completed`, from the line as JSON. */
 function toPrettyLine(json: string): string {
-  const { time, level, msg, ...fields } = JSON.parse(json) as Readonly<Record<string, unknown>>;
+  const { time, level, msg, ...fields } = parseExact(json) as Readonly<Record<string, unknown>>;
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${toValue(value)}`);
   return [String(time), String(level).toUpperCase().padEnd(5), withoutControls(String(msg)), ...pairs].join(" ");
 }
 
 function toValue(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return /^[\x21-\x7e]+$/.test(text) && !/["=]/.test(text) ? text : JSON.stringify(text);
+  const text = typeof value === "string" ? value : writeExact(value);
+  return /^[\x21-\x7e]+$/.test(text) && !/["=]/.test(text) ? text : writeExact(text);
 }
 
 /** A text from elsewhere must not move the reader's cursor. Line breaks stay, because problems are shown with their lines. */

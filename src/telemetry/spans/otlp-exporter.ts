@@ -1,3 +1,4 @@
+import { writeExact } from "../../core/exact-json.ts";
 import { type Span, toOtlp } from "./to-otlp.ts";
 
 export interface OtlpOptions {
@@ -71,7 +72,7 @@ export class OtlpExporter {
     const { url, headers, mask } = this.#options;
     const request: RequestInit = {
       method: "POST",
-      body: mask(JSON.stringify(toOtlp(batch, this.#options))),
+      body: mask(writeExact(toOtlp(batch, this.#options))),
       headers: { ...headers, "content-type": "application/json" },
       redirect: "error",
     };

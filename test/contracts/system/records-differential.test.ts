@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import type { Delivery } from "../../../src/ports/service/deliveries.ts";
 import { rounds } from "../../properties/rounds.ts";
 import {
@@ -16,7 +17,7 @@ const short = fc.constantFrom("a", "b", "Ab", "ä", "a\0b", "\u{10FFFE}0", "%");
 const tenantId = fc.constantFrom(undefined, undefined, "t", "T");
 const time = fc.integer({ min: 0, max: 20 });
 const text = fc.oneof(short, fc.string());
-const json = fc.jsonValue().map((value) => ({ value: JSON.parse(JSON.stringify(value)) }));
+const json = fc.jsonValue().map((value) => ({ value: parseExact(writeExact(value)) }));
 
 /** Fields that are undefined are not there. */
 function record<T extends Record<string, fc.Arbitrary<unknown>>>(fields: T) {
@@ -310,7 +311,7 @@ const operation = fc.oneof(keys, idempotency, definitions, deadLetters, deliveri
 async function answerOf(act: Operation, records: AllRecords): Promise<unknown> {
   const answer = await act(records);
   const withoutNumbers = (name: string, value: unknown) => (name === "no" || name === "seq" ? undefined : value);
-  return answer === undefined ? undefined : JSON.parse(JSON.stringify(answer, withoutNumbers));
+  return answer === undefined ? undefined : parseExact(writeExact(answer, withoutNumbers));
 }
 
 async function openOne(under: RecordsUnderTest | undefined): Promise<AllRecords> {

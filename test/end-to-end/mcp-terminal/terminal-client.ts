@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { Client, type VersionNegotiationOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
+import { parseExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 import { pawlCommand } from "../support/pawl.ts";
 
@@ -58,9 +59,10 @@ export function toTerminalClient(client: Client, pid: number): TerminalClient {
     pid,
     async call(name, args = {}, options) {
       const result = await client.callTool({ name, arguments: args }, options);
-      const structured = result.structuredContent as Json | undefined;
-      if (result.isError === true || !isJsonObject(structured)) throw new Error(textOf(result.content));
-      return structured;
+      // The SDK rounds large integers of the structured content; the text is the same JSON.
+      const isWhole = result.isError !== true && isJsonObject(result.structuredContent as Json | undefined);
+      if (!isWhole) throw new Error(textOf(result.content));
+      return parseExact<JsonObject>(textOf(result.content));
     },
     async refusal(name, args) {
       const result = await client.callTool({ name, arguments: args });

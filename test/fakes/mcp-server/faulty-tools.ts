@@ -28,6 +28,11 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
     run: async (args, { mcpReq }) => text(JSON.stringify({ args, meta: mcpReq._meta ?? {} })),
   },
   mirror: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: async (args) => structured(args) },
+  /** A number that no double holds. */
+  beyond: {
+    definition: { inputSchema: ANY },
+    run: async () => structured({ x: (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON("1e400") }),
+  },
   say: { definition: { inputSchema: ANY }, run: async ({ text: said }) => text(String(said)) },
   add: {
     definition: { inputSchema: TWO_NUMBERS, outputSchema: SUM },

@@ -8,10 +8,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { Server } from "@modelcontextprotocol/server";
-import { makeJsonExact } from "../../../src/core/exact-json.ts";
+import { makePeerExact } from "../../support/exact-peer.ts";
 import { FAULTY_TOOLS } from "./faulty-tools.ts";
 
-makeJsonExact();
+makePeerExact();
 const faults = new Set(process.argv.slice(2));
 const token = settingOf("token=");
 const pidFile = settingOf("pid-file=");

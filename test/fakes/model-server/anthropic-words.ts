@@ -1,3 +1,4 @@
+import { writeExact } from "../../../src/core/exact-json.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import {
   type ApiWords,
@@ -35,7 +36,7 @@ export const ANTHROPIC_WORDS: ApiWords = {
     const [asked, found] = searchBlocks(said);
     const blocks = [
       ...thinkingBlock(said).map(thoughtEvents),
-      ...(asked === undefined ? [] : [inputBlock({ ...asked, input: {} }, JSON.stringify(asked["input"]))]),
+      ...(asked === undefined ? [] : [inputBlock({ ...asked, input: {} }, writeExact(asked["input"]))]),
       ...(found === undefined ? [] : [[{ type: "content_block_start", content_block: found }, STOP]]),
       // A text of nothing is still begun, unless tools are called without a word.
       ...(said.text === "" && said.calls.length > 0 ? [] : [textBlock(said.text)]),

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../src/core/json.ts";
 import { findRefusal } from "./find-refusal.ts";
 import { type ModelApi, type ModelReply, type ModelRequest, type StreamEvent, toUtterance } from "./model-reply.ts";
@@ -104,7 +105,7 @@ async function receive(incoming: IncomingMessage, isAbandoned: Promise<boolean>)
   const path = (incoming.url ?? "").replace(/\?.*$/, "");
   const api = apiOf(path);
   if (incoming.method !== "POST" || api === undefined) return undefined;
-  const parsed: Json = JSON.parse(Buffer.concat(chunks).toString("utf8") || "{}");
+  const parsed: Json = parseExact(Buffer.concat(chunks).toString("utf8") || "{}");
   const body = isJsonObject(parsed) ? parsed : {};
   const inPath = /\/models\/([^/:]+):/.exec(path)?.[1];
   const isStream = body["stream"] === true || path.endsWith(":streamGenerateContent");

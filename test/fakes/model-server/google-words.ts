@@ -1,3 +1,4 @@
+import { writeExact } from "../../../src/core/exact-json.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import {
   type ApiWords,
@@ -87,6 +88,6 @@ function toMessage({ role, parts }: JsonObject): ShownMessage {
       .map(({ name, args }) => ({ id: String(name), name: String(name), input: args ?? null })),
     results: all
       .flatMap(({ functionResponse }) => objectsIn([functionResponse ?? null]))
-      .map(({ name, response }) => ({ id: String(name), text: JSON.stringify(response ?? null), isError: false })),
+      .map(({ name, response }) => ({ id: String(name), text: writeExact(response ?? null), isError: false })),
   };
 }

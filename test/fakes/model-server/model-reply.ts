@@ -1,3 +1,4 @@
+import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import type { Json, JsonObject } from "../../../src/core/json.ts";
 import type { Shown } from "./shown.ts";
 
@@ -136,7 +137,7 @@ export function toUtterance(reply: SaidReply, index: number): Utterance {
     calls: calls.map(({ name, input = {}, json, id }, nth) => ({
       id: id ?? `call_${index + 1}_${nth + 1}`,
       name,
-      json: json ?? JSON.stringify(input),
+      json: json ?? writeExact(input),
     })),
     ended: ended ?? (calls.length > 0 ? "tools" : "stop"),
     reason,
@@ -153,7 +154,7 @@ export function inPieces(text: string): readonly string[] {
 /** Arguments where the API sends them as a value; what is no JSON stays a text. */
 export function parsedArguments({ json }: UtteredCall): Json {
   try {
-    return JSON.parse(json) as Json;
+    return parseExact(json) as Json;
   } catch {
     return json;
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { writeExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 import { ANTHROPIC_WORDS } from "./anthropic-words.ts";
 import { CHAT_WORDS } from "./chat-words.ts";
@@ -68,7 +69,7 @@ export function send(
   body: Json,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(writeExact(body));
 }
 
 async function say(reply: SaidReply, { outgoing, request, index, onSent }: Exchange, gone: AbortSignal): Promise<void> {
@@ -99,7 +100,7 @@ function garbled(event: StreamEvent): string {
 }
 
 function toSse({ event, data }: StreamEvent): string {
-  return `${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${writeExact(data)}\n\n`;
 }
 
 function goneSignal(outgoing: ServerResponse): AbortSignal {

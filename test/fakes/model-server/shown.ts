@@ -1,3 +1,4 @@
+import { parseExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 
 /** What a model was shown. */
@@ -49,7 +50,7 @@ export function textIn(content: Json | undefined): string {
 export function parsedOr(text: Json | undefined): Json {
   if (typeof text !== "string") return text ?? null;
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text) as Json;
   } catch {
     return text;
   }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseExact, writeExact } from "../../../src/core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../src/core/json.ts";
 
 /** What the server does once it has begun to answer, one after the other. After the last one the stream ends. */
@@ -95,7 +96,7 @@ async function receive(incoming: IncomingMessage, isAbandoned: Promise<boolean>)
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString("utf8");
-  const body: Json = text === "" ? {} : JSON.parse(text);
+  const body: Json = text === "" ? {} : parseExact(text);
   return {
     method: incoming.method ?? "",
     path: incoming.url ?? "",
@@ -132,7 +133,7 @@ export function toJsonReply(status: number, body: Json): Reply {
   return {
     status,
     headers: { "content-type": "application/json" },
-    moves: [{ do: "send", bytes: JSON.stringify(body) }],
+    moves: [{ do: "send", bytes: writeExact(body) }],
   };
 }
 

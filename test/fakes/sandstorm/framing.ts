@@ -1,3 +1,4 @@
+import { writeExact } from "../../../src/core/exact-json.ts";
 import type { Json } from "../../../src/core/json.ts";
 
 /** Line ends that SSE allows. The real server sends CRLF. */
@@ -13,7 +14,7 @@ export function toEvent(stdoutChunk: string, lineEnd: LineEnd = CRLF): string {
 
 /** The usual case: one document, one event. */
 export function toEvents(documents: readonly Json[], lineEnd: LineEnd = CRLF): readonly string[] {
-  return documents.map((document) => toEvent(JSON.stringify(document), lineEnd));
+  return documents.map((document) => toEvent(writeExact(document), lineEnd));
 }
 
 export function toPing(lineEnd: LineEnd = CRLF): string {

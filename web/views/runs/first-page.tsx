@@ -1,9 +1,11 @@
-import type { ApiError, InputOf } from "pawl/client";
+import { type ApiError, type InputOf, parseExact } from "pawl/client";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { useServer } from "../../data/server.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
+
+type Asked = InputOf<"POST /workflows/run">[0];
 
 /** Templates that run with simulated agents alone, each showing something else. */
 const THINGS = [
@@ -36,8 +38,8 @@ export function FirstPage() {
     try {
       const { workflow, input, files } = await client.call("GET /templates/{name}", { name });
       const textOf = (path: string) => files.find((file) => file.path === path)?.text ?? "";
-      const asked = { workflow: textOf(workflow), input: JSON.parse(textOf(input)), agent: "simulated" } as const;
-      const { run_id } = await client.call("POST /workflows/run", asked satisfies InputOf<"POST /workflows/run">[0]);
+      const asked: Asked = { workflow: textOf(workflow), input: parseExact(textOf(input)), agent: "simulated" };
+      const { run_id } = await client.call("POST /workflows/run", asked);
       go(`/runs/${run_id}`);
     } catch (failure) {
       setError(failure as ApiError);

@@ -1,4 +1,4 @@
-import type { InputOf } from "pawl/client";
+import { type InputOf, writeExact } from "pawl/client";
 import { useId, useState } from "react";
 import { useCall, useDo } from "../../data/use-call.ts";
 import { useSettled } from "../../data/use-settled.ts";
@@ -163,7 +163,7 @@ function changesOf(before: Schedule, given: Changed): Changed {
   const was = { ...before, cron: before.cron_expression, input: before.input_data };
   return Object.fromEntries(
     Object.entries(given).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify((was as Readonly<Record<string, unknown>>)[name]),
+      ([name, value]) => writeExact(value) !== writeExact((was as Readonly<Record<string, unknown>>)[name]),
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../exact-json.ts";
 import type { Meter } from "../meter.ts";
 import { wrong } from "../template-error.ts";
 import { compareTexts } from "../values/compare.ts";
@@ -79,7 +80,7 @@ class JsonWriter {
   }
 
   #text(text: string): string {
-    const written = JSON.stringify(text).replace(/[\x7f-\uffff]/g, escapeUnit);
+    const written = writeExact(text).replace(/[\x7f-\uffff]/g, escapeUnit);
     this.#meter.spendText(written.length);
     return written;
   }

@@ -41,7 +41,7 @@ const http = object(
     ...carried,
   },
   {
-    says: "Sends a request. The output is `{status, headers, body}`; the body is JSON where the answer says so, else a text.",
+    says: "Sends a request. The output is `{status, headers, body}`; the body is JSON where the answer says so (`application/json`, `+json`), else a text, and null where there is none. An answer that says so and is no JSON fails the step.",
     elsewhere: {
       json: "Write it as `body`.",
       data: "Write it as `body`.",

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Transition } from "../../../core/graph/graph.ts";
 import type { ProblemList } from "../../problem-list.ts";
@@ -126,8 +127,8 @@ function oneAlwaysHolds(conditions: readonly (Expr | undefined)[]): boolean {
   const seen = new Set<string>();
   for (const condition of conditions) {
     if (condition === undefined || (condition.op === "literal" && condition.value === true)) return true;
-    if (oppositesOf(condition).some((opposite) => seen.has(JSON.stringify(opposite)))) return true;
-    seen.add(JSON.stringify(condition));
+    if (oppositesOf(condition).some((opposite) => seen.has(writeExact(opposite)))) return true;
+    seen.add(writeExact(condition));
   }
   return false;
 }

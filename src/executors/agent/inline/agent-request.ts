@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readAgentInput } from "../agent-input.ts";
 
@@ -53,7 +54,7 @@ function readDescribed(input: JsonObject, agent: JsonObject): AgentRequest {
   const costUsd = numberIn(agent, "max_cost_usd");
   return {
     name: textIn(agent, "name") ?? "",
-    message: typeof message === "string" ? message : JSON.stringify(message ?? ""),
+    message: typeof message === "string" ? message : writeExact(message ?? ""),
     system: textIn(agent, "system_prompt"),
     model: textIn(agent, "model"),
     temperature: numberIn(agent, "temperature") ?? TEMPERATURE,

@@ -1,4 +1,6 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { readJson } from "../../../core/parse-json.ts";
 import type { Task } from "../../../ports/executor.ts";
 import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
@@ -183,8 +185,11 @@ async function findMistake(
     );
     return `There is no tool \`${call.name}\` that you may use. ${known}`;
   }
-  if (call.unreadable !== undefined)
-    return "The arguments are not a JSON object. Nothing was done. Call the tool again, with an object that fits its schema.";
+  if (call.unreadable !== undefined) {
+    const read = readJson(call.unreadable);
+    const why = !read.ok && read.isJson ? read.flaw : "are not a JSON object";
+    return `The arguments ${why}. Nothing was done. Call the tool again, with an object that fits its schema.`;
+  }
   const compiled = await validators.compile(withoutDefaulted(tool.inputSchema));
   // The tool itself judges arguments whose schema cannot be used.
   const violations = compiled.ok ? await compiled.validate(call.input) : [];
@@ -226,7 +231,7 @@ function readResult(record: Json | undefined): Answer | undefined {
 }
 
 function toResult(call: ToolCallPart, { server, edited, result }: Answer): ToolResult {
-  const changed = edited === undefined ? "" : `(A person changed the arguments to ${JSON.stringify(edited)}.)\n`;
+  const changed = edited === undefined ? "" : `(A person changed the arguments to ${writeExact(edited)}.)\n`;
   return {
     call,
     text: `${changed}${toToolText(result)}`,

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Asks, Failed, Task } from "../../../ports/executor.ts";
@@ -144,7 +145,7 @@ class Conversation {
   }
 
   #settle(turn: ModelTurn, reserved: Sent): void {
-    const answered = { ...turn, said: JSON.stringify(turn.parts) };
+    const answered = { ...turn, said: writeExact(turn.parts) };
     const isTrusted = settleAnswer(answered, reserved, (what) =>
       this.#log({ type: "warning", message: `${this.#agent.model.id} ${what}` }),
     );

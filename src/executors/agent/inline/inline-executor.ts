@@ -1,5 +1,6 @@
 import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import { grantOf } from "../../../core/trust/grant.ts";
 import type { Conversations, Exchange, Session } from "../../../ports/conversations.ts";
@@ -131,7 +132,7 @@ function systemOf({ system, schema }: AgentRequest): string | undefined {
   const form =
     schema === undefined
       ? undefined
-      : `When you are done, answer with one JSON value that fits the JSON Schema below, and with nothing else: no explanation, no Markdown.\n\n${JSON.stringify(schema)}`;
+      : `When you are done, answer with one JSON value that fits the JSON Schema below, and with nothing else: no explanation, no Markdown.\n\n${writeExact(schema)}`;
   const parts = [system, form].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join("\n\n");
 }
@@ -139,7 +140,7 @@ function systemOf({ system, schema }: AgentRequest): string | undefined {
 /** Files stand before the message, each as a text of its own: what is in them is data. */
 function openingOf({ message, files = {} }: AgentRequest): readonly string[] {
   const shown = Object.entries(files).map(
-    ([name, text]) => `The file ${JSON.stringify(name)}:\n\n${typeof text === "string" ? text : JSON.stringify(text)}`,
+    ([name, text]) => `The file ${writeExact(name)}:\n\n${typeof text === "string" ? text : writeExact(text)}`,
   );
   return [...shown, message];
 }

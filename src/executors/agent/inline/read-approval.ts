@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 
@@ -16,7 +17,7 @@ export function readApproval(record: Json | undefined, { input }: ToolCallPart):
   const said = typeof comment === "string" && comment !== "" ? ` They say: ${comment}` : "";
   if (answer === "skip") return { kind: "no", told: `A person has skipped this call: it was not done.${said}` };
   if (answer !== "approve") return { kind: "no", told: `A person has not allowed this call: it was not done.${said}` };
-  if (edited === undefined || JSON.stringify(edited) === JSON.stringify(input)) return { kind: "go" };
+  if (edited === undefined || writeExact(edited) === writeExact(input)) return { kind: "go" };
   return isJsonObject(edited)
     ? { kind: "go", edited }
     : {

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Exchange } from "../../../ports/conversations.ts";
 import type { ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
@@ -42,7 +43,7 @@ export function toToolText({
   structured,
   isError,
 }: Pick<ToolCallResult, "text" | "structured" | "isError">): string {
-  const said = toShownText(text !== "" || structured === undefined ? text : JSON.stringify(structured));
+  const said = toShownText(text !== "" || structured === undefined ? text : writeExact(structured));
   if (said === "") return isError ? "The tool reported an error and said nothing else." : "(no output)";
   if (said.length <= MAX_CHARS) return said;
   // Never between the halves of one character.

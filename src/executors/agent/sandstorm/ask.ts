@@ -1,4 +1,5 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Failed, Outcome, Reservation, SettleCall, Task } from "../../../ports/executor.ts";
 import type { Outbound, OutboundAnswer } from "../../../ports/outbound.ts";
@@ -66,7 +67,7 @@ async function openQuery(
   input: AgentInput,
   { task, server, outbound, timeouts, overloads, maxCostMicro }: Line,
 ): Promise<OutboundAnswer | Error> {
-  const body = JSON.stringify(toQueryBody(input, server.keys, maxCostMicro));
+  const body = writeExact(toQueryBody(input, server.keys, maxCostMicro));
   const headers = toQueryHeaders({ task, keys: server.keys, body, overloads });
   try {
     const { queryUrl, reach } = server;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cutAt, type LineEnd, toEvent, toPing } from "../../../../test/fakes/sandstorm/framing.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { createDocumentDecoder, type Decoded, EventTooLargeError, readDocuments } from "./document-decoder.ts";
 
 const RECORDED = readFileSync(
@@ -10,7 +11,7 @@ const RECORDED = readFileSync(
 );
 const DOCUMENTS: readonly unknown[] = RECORDED.trim()
   .split("\n")
-  .map((line) => JSON.parse(line));
+  .map((line) => parseExact(line));
 const STDERR = { type: "stderr", data: 'npm warn {"deprecated": [' };
 
 /** Texts of documents, `~` and the text of noise. */
@@ -20,7 +21,7 @@ function decode(...events: readonly string[]): readonly string[] {
 }
 
 function toText(decoded: Decoded): string {
-  return decoded.kind === "noise" ? `~${decoded.text}` : JSON.stringify(decoded.document);
+  return decoded.kind === "noise" ? `~${decoded.text}` : writeExact(decoded.document);
 }
 
 describe("documents in events", () => {
@@ -86,13 +87,13 @@ describe("however the stream is cut", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyDocument, { minLength: 1, maxLength: 5 }).chain((documents) => {
-          const text = documents.map((document) => `${JSON.stringify(document)}\n`).join("");
+          const text = documents.map((document) => `${writeExact(document)}\n`).join("");
           return streamOf(text).map((cut) => ({
             ...cut,
             expected: text
               .trim()
               .split("\n")
-              .map((line) => JSON.parse(line)),
+              .map((line) => parseExact(line)),
           }));
         }),
         async ({ bytes, expected }) => {
@@ -174,7 +175,7 @@ function streamOf(stdout: string): fc.Arbitrary<CutStream> {
 
 function toFiller(kind: string, lineEnd: LineEnd): string {
   if (kind === "ping") return toPing(lineEnd);
-  return kind === "stderr" ? toEvent(JSON.stringify(STDERR), lineEnd) : "";
+  return kind === "stderr" ? toEvent(writeExact(STDERR), lineEnd) : "";
 }
 
 /** Not beside a blank, which the server would strip for good, nor inside one character. */
@@ -184,5 +185,5 @@ function canBeCut(text: string, index: number): boolean {
 }
 
 function isStderr(document: unknown): boolean {
-  return JSON.stringify(document) === JSON.stringify(STDERR);
+  return writeExact(document) === writeExact(STDERR);
 }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Decoded, SandstormDocument } from "./document-decoder.ts";
 
@@ -35,7 +36,7 @@ export function createEventLog(emit: (event: Json) => void): EventLog {
 }
 
 function shorten(event: JsonObject): { readonly event: JsonObject; readonly chars: number } {
-  const text = JSON.stringify(event);
+  const text = writeExact(event);
   if (text.length <= MAX_ENTRY_CHARS) return { event, chars: text.length };
   const begins = text.slice(0, MAX_ENTRY_CHARS);
   return {

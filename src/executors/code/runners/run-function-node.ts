@@ -40,17 +40,32 @@ function send(text) {
   }
 }
 
-function fail(error) {
+function describe(error) {
   const isError = error instanceof Error || (typeof error === "object" && error !== null && typeof error.stack === "string");
-  const stack = isError ? String(error.stack).split("\n").filter((line) => !/\[eval\]|node:internal/.test(line)).join("\n") : "";
-  send(JSON.stringify({
-    ok: false,
-    kind: "exception",
+  return {
     type: isError ? String(error.name) : typeof error,
     ...(isError && typeof error.code === "string" ? { code: error.code } : {}),
-    message: isError ? String(error.message) : String(error),
-    traceback: stack.slice(-8000),
-  }));
+    message: (isError ? String(error.message) : String(error)).slice(0, 8000),
+  };
+}
+
+// The causes of an error, each with its own: a chain may be a circle.
+function causesOf(error) {
+  const causes = [];
+  for (let next = error?.cause; next != null && causes.length < 10 && next !== error; next = next.cause) causes.push(next);
+  return causes;
+}
+
+function stackOf(error) {
+  if (typeof error?.stack !== "string") return "";
+  return error.stack.split("\n").filter((line) => !/\[eval\]|node:internal/.test(line)).join("\n");
+}
+
+function fail(error) {
+  const causes = causesOf(error);
+  const cause = causes.reduceRight((inner, each) => ({ ...describe(each), ...(inner && { cause: inner }) }), undefined);
+  const traceback = [stackOf(error), ...causes.map((each) => "Caused by: " + (stackOf(each) || describe(each).message))].join("\n");
+  send(JSON.stringify({ ok: false, kind: "exception", ...describe(error), ...(cause && { cause }), traceback: traceback.slice(-8000) }));
   process.exit(1);
 }
 
@@ -70,14 +85,30 @@ function findFault(value, path, above) {
   if (above.has(value)) return path + " contains itself";
   if (above.size > 900) return path.slice(0, 100) + "... is nested too deeply";
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return path + " is bytes, which JSON does not have";
-  if (value instanceof Map || value instanceof Set || value instanceof Promise) return path + " is a " + value.constructor.name + ", which JSON does not have";
+  if (typeof value.toJSON !== "function" && !isData(value)) return path + " is a " + kindOf(value) + ", which JSON does not have";
   above.add(value);
   const fault = faultInside(value, path, above);
   above.delete(value);
   return fault;
 }
 
+// Fields are what JSON has of an instance. What has none, or gives its items one by one, would come as an empty object.
+function isData(value) {
+  if (Array.isArray(value)) return true;
+  if (Symbol.iterator in value || Symbol.asyncIterator in value) return false;
+  const above = Object.getPrototypeOf(value);
+  if (above === null || Object.getPrototypeOf(above) === null) return true;
+  if (value instanceof Error || value instanceof Promise || typeof value.next === "function") return false;
+  return Object.keys(value).length > 0;
+}
+
+function kindOf(value) {
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  return tag === "Object" ? value.constructor?.name || tag : tag;
+}
+
 function faultInside(value, path, above) {
+  if (value instanceof Date && Number.isNaN(value.getTime())) return path + " is a Date that is none";
   if (typeof value.toJSON === "function") return findFault(value.toJSON(), path, above);
   const isList = Array.isArray(value);
   for (const key of isList ? value.keys() : Object.keys(value)) {

@@ -27,13 +27,18 @@ def import_standard(name):
     finally:
         sys.path = path
 
+def describe(error, depth=0):
+    facts = {"type": type(error).__name__, "message": str(error)[:8000]}
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return facts if cause is None or depth == 10 else {**facts, "cause": describe(cause, depth + 1)}
+
 def fail(channel, kind, error, code=1):
     traceback = import_standard("traceback")
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename == "<string>":
         frames = frames.tb_next
     lines = traceback.format_exception(type(error), error, frames)
-    facts = {"ok": False, "kind": kind, "type": type(error).__name__, "message": str(error), "traceback": "".join(lines)[-8000:]}
+    facts = {"ok": False, "kind": kind, **describe(error), "traceback": "".join(lines)[-8000:]}
     send(channel, json.dumps(facts))
     sys.exit(code)
 

@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
+import { writeExact } from "../../../core/exact-json.ts";
 
 type Block = CallToolResult["content"][number];
 
@@ -9,7 +10,7 @@ type Block = CallToolResult["content"][number];
 export function describeContent({ content, structuredContent }: CallToolResult): string {
   const texts = content.map(describeBlock);
   const hasText = content.some(({ type }) => type === "text" || type === "resource");
-  if (structuredContent !== undefined && !hasText) texts.unshift(JSON.stringify(structuredContent));
+  if (structuredContent !== undefined && !hasText) texts.unshift(writeExact(structuredContent));
   // A lone half of a pair cannot be written as UTF-8.
   return texts.join("\n").toWellFormed();
 }

@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../../core/bounded-map.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { type Lack, remedyFor, wantsOfServer } from "../../../core/trust/check-grant.ts";
 import { allows, EVERYTHING } from "../../../core/trust/grant.ts";
@@ -102,7 +103,7 @@ export class McpToolbox implements AgentToolbox {
   /** A definition's servers are read once, not for every agent that asks. */
   #setOf({ servers, folder, reach, tenantId }: Pinned): McpServers {
     if (servers === undefined) return this.#options.own;
-    const key = JSON.stringify([folder ?? null, reach ?? null, tenantId ?? null, servers]);
+    const key = writeExact([folder ?? null, reach ?? null, tenantId ?? null, servers]);
     const known = this.#sets.get(key) ?? this.#options.readPinned(servers, { folder, reach, tenantId });
     this.#sets.set(key, known);
     return known;

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, RequestId, SpecTypeName } from "@modelcontextprotocol/client";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { NumberTooLarge } from "../../../core/long-integers.ts";
 import type { Redactor } from "../../output/redact.ts";
 import { showStart } from "../../output/shown-text.ts";
 import { findSpecFlaw } from "../spec-flaw.ts";
@@ -91,8 +92,8 @@ export class MessageReader {
     let read: Json;
     try {
       read = parseExact(text.replace(/^\uFEFF/, ""));
-    } catch {
-      return this.#hearBroken(text, of);
+    } catch (error) {
+      return this.#hearBroken(text, of, error instanceof NumberTooLarge ? error.message : "it is no JSON");
     }
     const heard = (Array.isArray(read) ? read : [read]).map((value) => this.#hearOne(value, text, of));
     if (heard.includes("answer")) return "answer";
@@ -118,7 +119,7 @@ export class MessageReader {
     const asked = this.#askedBy(id ?? (error === undefined ? undefined : of));
     if (asked !== undefined) this.#answer(asked, this.#read(asked, { result, error, text }));
     else if (id === undefined && this.#notifications > 0) this.#notifications -= 1;
-    else if (!this.#isLate(id)) this.#suspect(`its id is ${JSON.stringify(id ?? null)}`, text);
+    else if (!this.#isLate(id)) this.#suspect(`its id is ${writeExact(id ?? null)}`, text);
     return "answer";
   }
 
@@ -141,11 +142,10 @@ export class MessageReader {
     this.deliver(message);
   }
 
-  #hearBroken(text: string, of: RequestId | undefined): Heard {
+  #hearBroken(text: string, of: RequestId | undefined, why: string): Heard {
     if (!LIKE_A_MESSAGE.test(text)) return this.#hearNoise(text);
     const [, written] = LEADING_ID.exec(text.slice(0, SHOWN_PART)) ?? TRAILING_ID.exec(text.slice(-SHOWN_PART)) ?? [];
     const asked = this.#askedBy(of) ?? this.#askedBy(written);
-    const why = "it is no JSON";
     if (asked === undefined) this.#suspect(why, text);
     else this.fail(asked.id, why, text);
     return "answer";
@@ -203,9 +203,10 @@ const AS_SENT: ReadonlySet<string> = new Set([
 /** The protocol's own parts nest less deeply. */
 const MAX_LEVELS = 20;
 
-/** Without the parts that are null. */
+/** Without the parts that are null. The protocol's own numbers are doubles, as any program gets them. */
 function tidy(value: Json, level = 0): Json {
   if (level > MAX_LEVELS) return value;
+  if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map((part) => tidy(part, level + 1));
   if (!isJsonObject(value)) return value;
   const kept = Object.entries(value).filter(([, part]) => part !== null);
@@ -247,7 +248,7 @@ function toUnreadable(
   { id, method }: Asked,
   { why, shown }: { readonly why: string; readonly shown: string },
 ): JSONRPCMessage {
-  const said = shown === "" ? "nothing came" : `${why}: ${JSON.stringify(shown)}`;
+  const said = shown === "" ? "nothing came" : `${why}: ${writeExact(shown)}`;
   return {
     jsonrpc: "2.0",
     id,

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import {
@@ -76,7 +77,7 @@ function toResult(answer: SimulatedAnswer, { format, attempt }: AskedStep): Gene
     type: "tool-call" as const,
     toolCallId: `call_${attempt}_${index + 1}`,
     toolName: call.name,
-    input: JSON.stringify(call.input),
+    input: writeExact(call.input),
   }));
   return {
     content: [...(text === "" && named.length > 0 ? [] : [{ type: "text" as const, text }]), ...named],

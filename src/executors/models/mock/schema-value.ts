@@ -1,4 +1,4 @@
-import { toCanonicalNumber } from "../../../core/exact-json.ts";
+import { toCanonicalNumber, writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 
 /** The place of a value. */
@@ -134,7 +134,7 @@ function toList(schema: JsonObject, site: Site): readonly Json[] {
     return toValue(tuple[index] ?? rest, { ...site, index, depth: site.depth + 1 });
   });
   if (schema["uniqueItems"] !== true) return items;
-  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+  return [...new Map(items.map((item) => [writeExact(item), item])).values()];
 }
 
 /** The middle of its range, or the end that is given, or 1; the items of a list count on from there. */

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Json } from "../../../core/json.ts";
 import type { AgentScript, ScriptedTurn } from "../../../ports/agent-script.ts";
 import type { Failed } from "../../../ports/executor.ts";
@@ -110,13 +111,13 @@ type Said = Pick<SimulatedAnswer, "text" | "structured" | "isScripted">;
 async function toSaid({ reply, call, say = "" }: ScriptedTurn, question: SimulatedQuestion): Promise<Said | Misfit> {
   if (call !== undefined) return { text: say, structured: undefined, isScripted: true };
   if (typeof reply === "string") return { text: reply, structured: undefined, isScripted: true };
-  if (reply !== undefined) return { text: JSON.stringify(reply), structured: reply, isScripted: true };
+  if (reply !== undefined) return { text: writeExact(reply), structured: reply, isScripted: true };
   const { prompt, schema, validate } = question;
   if (schema === undefined)
     return { text: `Simulated answer to: ${shorten(prompt)}`, structured: undefined, isScripted: false };
   const structured = toSchemaValue(schema);
   const violations = (await validate?.(structured)) ?? [];
-  return violations.length > 0 ? { violations } : { text: JSON.stringify(structured), structured, isScripted: false };
+  return violations.length > 0 ? { violations } : { text: writeExact(structured), structured, isScripted: false };
 }
 
 interface Misfit {

@@ -1,4 +1,5 @@
 import { createWriteStream } from "node:fs";
+import { writeExact } from "../../../core/exact-json.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { type Secrets, StreamMask } from "./stream-mask.ts";
@@ -43,7 +44,7 @@ export function recordAsciicast(session: TerminalSession, options: RecorderOptio
   const title = secrets.mask(session.facts.command);
   // Players know whole seconds. A step of the run may be over in less: who shows both wants more.
   const started_at = toIsoTime(began);
-  append(JSON.stringify({ version: 2, width, height, timestamp, started_at, title, env: { TERM: "xterm-256color" } }));
+  append(writeExact({ version: 2, width, height, timestamp, started_at, title, env: { TERM: "xterm-256color" } }));
   const { snapshot, leave } = session.join({
     data: (data) => show(mask.push(data)),
     resized: (columns, rows) => add("r", `${columns}x${rows}`),
@@ -72,11 +73,9 @@ export function recordAsciicast(session: TerminalSession, options: RecorderOptio
   function add(type: "o" | "r" | "m", text: string): void {
     if (isFull) return;
     const seconds = Number(((performance.now() - startedAt) / 1000).toFixed(6));
-    const line = JSON.stringify([seconds, type, text]);
+    const line = writeExact([seconds, type, text]);
     isFull = bytes + Buffer.byteLength(line) >= maxBytes;
-    append(
-      isFull ? JSON.stringify([seconds, "m", `The recording ends here: it may be ${maxBytes} bytes long.`]) : line,
-    );
+    append(isFull ? writeExact([seconds, "m", `The recording ends here: it may be ${maxBytes} bytes long.`]) : line);
   }
 
   function append(line: string): void {

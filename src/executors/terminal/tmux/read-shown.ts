@@ -1,3 +1,4 @@
+import { parseExact } from "../../../core/exact-json.ts";
 import type { InputNote, ShownBefore } from "../session/pty.ts";
 import type { ControlClient } from "./control-client.ts";
 
@@ -89,7 +90,7 @@ function toState(text: string): State {
     savedColumn: savedColumn ?? 0,
     savedRow: savedRow ?? 0,
     place: place === "" ? undefined : { row: placeRow, column: placeColumn, isAlternate: wasAlternate === 1 },
-    input: input === "" ? undefined : (JSON.parse(Buffer.from(input, "base64").toString()) as InputNote),
+    input: input === "" ? undefined : (parseExact(Buffer.from(input, "base64").toString()) as InputNote),
   };
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
 import type { PtySpec } from "../pty-host/messages.ts";
 import { createBrander } from "../pty-host/program.ts";
@@ -140,11 +141,11 @@ function toNoted(
   { id, command, owner, stepPath, tenantId, createdAt }: SessionFacts,
   brand: string | undefined,
 ): string {
-  return Buffer.from(JSON.stringify({ id, command, owner, stepPath, tenantId, createdAt, brand })).toString("base64");
+  return Buffer.from(writeExact({ id, command, owner, stepPath, tenantId, createdAt, brand })).toString("base64");
 }
 
 function fromNoted(noted: string) {
-  const { id, command, owner, stepPath, tenantId, createdAt, brand } = JSON.parse(
+  const { id, command, owner, stepPath, tenantId, createdAt, brand } = parseExact(
     Buffer.from(noted, "base64").toString(),
   ) as {
     readonly id: string;

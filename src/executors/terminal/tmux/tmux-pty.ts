@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout } from "node:timers/promises";
+import { writeExact } from "../../../core/exact-json.ts";
 import { isAlive, sendSignal } from "../../sandbox/kernel/processes.ts";
 import type { Origin } from "../pty-host/end-processes.ts";
 import { endProcesses } from "../pty-host/end-processes.ts";
@@ -100,7 +101,7 @@ export class TmuxPty implements Pty {
   }
 
   noteInput(note: InputNote): void {
-    const input = Buffer.from(JSON.stringify(note)).toString("base64");
+    const input = Buffer.from(writeExact(note)).toString("base64");
     for (const option of INPUT_OPTIONS) this.#control.send(option(input));
   }
 

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Reach } from "../../../ports/outbound.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
@@ -62,7 +63,7 @@ export function createAuditLog(path: string, mask: (text: string) => string): Au
   mkdirSync(dirname(path), { recursive: true });
   return {
     append(entry) {
-      appendFileSync(path, `${mask(JSON.stringify(entry))}\n`, { mode: 0o600 });
+      appendFileSync(path, `${mask(writeExact(entry))}\n`, { mode: 0o600 });
     },
   };
 }

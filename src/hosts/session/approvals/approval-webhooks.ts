@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import { timerOf } from "../../../core/interpreter/timers.ts";
@@ -30,6 +31,6 @@ export function queueApprovalWebhooks(
   for (const url of new Set(urls)) {
     if (url === undefined || resolveEnv(url, env).trim() === "") continue;
     const body: ToldApproval = { event: "approval.requested", url, asked, timesOutAt };
-    run.addOutbox([{ kind: "webhook", body: JSON.stringify(body) }]);
+    run.addOutbox([{ kind: "webhook", body: writeExact(body) }]);
   }
 }

@@ -1,4 +1,5 @@
 import { isNear } from "../../../core/amounts.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import type { RunState } from "../../../core/history/run-state.ts";
@@ -58,7 +59,7 @@ export class LimitWarnings {
 
   #queue(run: LiveRun, warning: Omit<ToldWarning, "event" | "at">): void {
     const body: ToldWarning = { event: "budget.warning", at: this.#clock.now(), ...warning };
-    run.addOutbox([{ kind: "webhook", body: JSON.stringify(body) }]);
+    run.addOutbox([{ kind: "webhook", body: writeExact(body) }]);
   }
 }
 

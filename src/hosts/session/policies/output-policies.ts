@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
 import type { Policy, PolicyDecision, PolicyTrigger } from "../../../core/graph/policy.ts";
 import { countTokens } from "../../../core/interpreter/budget/use-limits.ts";
@@ -83,7 +84,7 @@ export class OutputPolicies {
   toQuestion({ policies, path, attempt }: JudgedTask, outcome: Succeeded, decision: PolicyDecision): Asks {
     const searching = policies.filter(({ when }) => isSearching(when));
     const shown = redactValue(searching.map(withoutReplacement), outcome.output, this.#parts.findAll);
-    const isLong = JSON.stringify(shown ?? null).length > MAX_SHOWN_CHARS;
+    const isLong = writeExact(shown ?? null).length > MAX_SHOWN_CHARS;
     return {
       status: "asks",
       key: `${POLICY_KEY}${attempt}`,
@@ -105,7 +106,7 @@ export class OutputPolicies {
         (typeof callback === "string" ? callback : undefined);
       if (url === undefined || resolveEnv(url, this.#parts.env).trim() === "") continue;
       const told: ToldAlert = { event: "policy.alert", url, at, path, decision };
-      run.addOutbox([{ kind: "webhook", body: JSON.stringify(told) }]);
+      run.addOutbox([{ kind: "webhook", body: writeExact(told) }]);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
 import type { RunSecrets } from "../../../ports/run-secrets.ts";
 import type { RunStart } from "../../run-host.ts";
@@ -23,8 +24,8 @@ export class InputSecrets {
     return this.#sealedOf(lineage.run).then((sealed) => {
       if (sealed === undefined) return declared;
       const taken = findReusedSecrets(input, this.#parse(sealed));
-      const places = new Set(taken.map(({ at }) => JSON.stringify(at)));
-      return [...declared.filter(({ at }) => !places.has(JSON.stringify(at))), ...taken];
+      const places = new Set(taken.map(({ at }) => writeExact(at)));
+      return [...declared.filter(({ at }) => !places.has(writeExact(at))), ...taken];
     });
   }
 
@@ -32,7 +33,7 @@ export class InputSecrets {
   keep(no: RunNo, leaves: readonly SecretLeaf[]): string | undefined {
     if (leaves.length === 0) return undefined;
     this.#learn(no, leaves);
-    return this.#secrets?.seal(JSON.stringify(leaves));
+    return this.#secrets?.seal(writeExact(leaves));
   }
 
   /** Opens sealed secrets. With an error only the steps that read them fail. */
@@ -59,7 +60,7 @@ export class InputSecrets {
   }
 
   #parse(sealed: string): readonly SecretLeaf[] {
-    return this.#secrets === undefined ? [] : (JSON.parse(this.#secrets.open(sealed)) as SecretLeaf[]);
+    return this.#secrets === undefined ? [] : (parseExact(this.#secrets.open(sealed)) as SecretLeaf[]);
   }
 
   async #sealedOf(run: string): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { ApproveStep, CallStep, WaitStep } from "../../../core/graph/graph.ts";
 import { indexGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
@@ -71,7 +72,7 @@ export async function askApproval(
   if (stored === "too large") {
     throw new PawlError("OUTPUT_TOO_LARGE", { message: `What "${path}" shows is too large.` });
   }
-  const message = writer.mask(typeof bound === "string" ? bound : JSON.stringify(bound));
+  const message = writer.mask(typeof bound === "string" ? bound : writeExact(bound));
   const { reusable } = run;
   const answer =
     reusable === undefined ? undefined : await findAnswer(reusable, instance, { message, shown: stored.stored });
@@ -95,7 +96,7 @@ export async function beginWait(run: LiveRun, instance: Instance, at: number): P
     run.apply({ type: "waitBegun", at, path, ...begun });
     return;
   }
-  const message = `"${path}" cannot wait for ${JSON.stringify(value).slice(0, 100)}.`;
+  const message = `"${path}" cannot wait for ${writeExact(value).slice(0, 100)}.`;
   throw new PawlError("WAIT_INVALID", { message });
 }
 

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { maskJson } from "../values/mask-json.ts";
 
@@ -34,7 +35,7 @@ export class LiveText {
 
   show(event: JsonObject): void {
     const { text, ...rest } = event;
-    const json = JSON.stringify(rest);
+    const json = writeExact(rest);
     const size = json.length + (typeof text === "string" ? text.length : 0);
     if (size > MAX_EVENT_CHARS) return;
     const { value: shown, text: masked } = maskJson(rest, (plain) => this.#masks.whole(plain), json);

@@ -1,4 +1,5 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Asks, Failed, Outcome, Succeeded } from "../../../ports/executor.ts";
@@ -35,7 +36,7 @@ export function toFailedEvent(
 ): { readonly event: StepFailed; readonly details: string | undefined; readonly error: Json } {
   const { code, retryable, effect } = outcome;
   const message = mask(outcome.message);
-  const details = outcome.details === undefined ? undefined : mask(JSON.stringify(outcome.details));
+  const details = outcome.details === undefined ? undefined : mask(writeExact(outcome.details));
   const event: StepFailed = {
     type: "stepFailed",
     at,
@@ -53,7 +54,7 @@ export function toFailedEvent(
     ...costOf(outcome),
     ...(outcome.outspent === undefined ? {} : { outspent: {} }),
   };
-  const error = { code, message, ...(details === undefined ? {} : { details: JSON.parse(details) as Json }) };
+  const error = { code, message, ...(details === undefined ? {} : { details: parseExact(details) }) };
   return { event, details, error };
 }
 

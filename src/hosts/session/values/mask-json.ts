@@ -1,4 +1,4 @@
-import { asReadBack } from "../../../core/exact-json.ts";
+import { asReadBack, parseExact, writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 
 /**
@@ -8,16 +8,16 @@ import { isJsonObject, type Json } from "../../../core/json.ts";
 export function maskJson<Value extends Json>(
   value: Value,
   mask: (text: string) => string,
-  plain: string = JSON.stringify(value),
+  plain: string = writeExact(value),
 ): { readonly value: Value; readonly text: string } {
   const text = mask(plain);
   // As a later process reads it.
   if (text === plain) return { value: asReadBack(value, text) as Value, text };
   try {
-    return { value: JSON.parse(text) as Value, text };
+    return { value: parseExact(text) as Value, text };
   } catch {
     const masked = maskParts(value, mask) as Value;
-    return { value: masked, text: JSON.stringify(masked) };
+    return { value: masked, text: writeExact(masked) };
   }
 }
 
@@ -27,7 +27,7 @@ function maskParts(value: Json, mask: (text: string) => string): Json {
   if (isJsonObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskParts(item, mask)]));
   }
-  const plain = JSON.stringify(value);
+  const plain = writeExact(value);
   const masked = mask(plain);
   return masked === plain ? value : masked;
 }

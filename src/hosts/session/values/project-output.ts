@@ -1,4 +1,5 @@
 import { bind, type Values } from "../../../core/binding/bind.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { evaluate } from "../../../core/expressions/evaluate.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { readPath } from "../../../core/expressions/read-path.ts";
@@ -68,7 +69,7 @@ function dropLarge(values: JsonObject): JsonObject {
 
 function isLarge(value: Json | undefined): boolean {
   if (typeof value === "string") return value.length > MAX_CONTROL_CHARS;
-  return typeof value === "object" && value !== null && JSON.stringify(value).length > MAX_CONTROL_CHARS;
+  return typeof value === "object" && value !== null && writeExact(value).length > MAX_CONTROL_CHARS;
 }
 
 /** Regular expressions, and JSON in texts. */

@@ -1,6 +1,7 @@
 import type { Values } from "../../../core/binding/bind.ts";
 import { collectAssignments, collectSeqs, collectStoragePaths } from "../../../core/binding/values-needed.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Viewpoint } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -67,7 +68,7 @@ export class RunValues {
   }
 
   keepAssigned(seq: number, assigned: JsonObject): void {
-    this.#sources.cache.set(this.#assignedKeyOf(seq), assigned, JSON.stringify(assigned).length);
+    this.#sources.cache.set(this.#assignedKeyOf(seq), assigned, writeExact(assigned).length);
   }
 
   /** The run's record on disk may differ from the one in memory: cached values may be those of other events. */
@@ -149,7 +150,7 @@ export class RunValues {
     const json = text.startsWith(BLOB_MARK)
       ? new TextDecoder().decode(await this.#sources.blobs.get(text.slice(BLOB_MARK.length)))
       : text;
-    return { value: JSON.parse(json) as Json, bytes: json.length };
+    return { value: parseExact(json), bytes: json.length };
   }
 
   #toValues(found: Found): Values {

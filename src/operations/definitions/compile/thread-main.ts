@@ -1,5 +1,4 @@
 import { parentPort } from "node:worker_threads";
-import { makeJsonExact } from "../../../core/exact-json.ts";
 import type { CompiledDefinition } from "../../../hosts/compiled-definition.ts";
 import type { TextValidation } from "../../workflows/workflow-schemas.ts";
 import { describeWhole } from "./describe-whole.ts";
@@ -47,7 +46,6 @@ function hasTooManyParts({ graph }: CompiledDefinition): boolean {
   return false;
 }
 
-makeJsonExact();
 parentPort?.on("message", (job: CompileJob) => {
   void perform(job).then((answer) => parentPort?.postMessage(answer));
 });

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Expr, PathExpr, TextPart } from "../../../core/expressions/expr.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 
@@ -13,7 +14,7 @@ export function showExpr(expr: Expr, places: KnownPlaces): string {
   const show = (inner: Expr) => showExpr(inner, places);
   switch (expr.op) {
     case "literal":
-      return JSON.stringify(expr.value);
+      return writeExact(expr.value);
     case "path":
       return showPath(expr);
     case "text":

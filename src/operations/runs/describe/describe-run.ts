@@ -1,5 +1,6 @@
 import { loadHandle, type Values } from "../../../core/binding/bind.ts";
 import { collectOfHandle } from "../../../core/binding/values-needed.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
 import { explainHeld, findHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
@@ -156,7 +157,7 @@ function findLast({ history }: RunReading): Handle {
 const EXCERPT_CHARS = 600;
 
 function toExcerpt(value: Json): string {
-  const text = JSON.stringify(value);
+  const text = writeExact(value);
   return text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS)}...`;
 }
 
@@ -271,7 +272,7 @@ export function renderedIn(log: Json): string | undefined {
 export function toPrompt(input: Json): string | null {
   if (input === null) return null;
   if (isJsonObject(input) && typeof input["prompt"] === "string") return input["prompt"];
-  return typeof input === "string" ? input : JSON.stringify(input);
+  return typeof input === "string" ? input : writeExact(input);
 }
 
 function toTime(at: number | undefined): string | null {

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
 import { explainHeld } from "../../../core/interpreter/attempt/crashes.ts";
@@ -107,7 +108,7 @@ export class FollowedRun {
     const record = await findRun({ records: async () => sources }, this.#record.id);
     const run = await describeRun(sources, record, { withSteps: false });
     const { run_id, status, total_cost_usd, cost_usd_at_most, outputs, error } = run;
-    const isLarge = Buffer.byteLength(JSON.stringify(outputs)) > MAX_INLINE_BYTES;
+    const isLarge = Buffer.byteLength(writeExact(outputs)) > MAX_INLINE_BYTES;
     const shown = isLarge ? { outputs: null, outputs_ref: `/runs/${run_id}?prompts=false` } : { outputs };
     const costs = { total_cost_usd, cost_usd_at_most };
     const data = { run_id, status, ...costs, ...shown, error: error === null ? null : { ...error } };

@@ -1,5 +1,6 @@
 import { loadHandle } from "../../../core/binding/bind.ts";
 import { collectOfHandle } from "../../../core/binding/values-needed.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
 import type { Json } from "../../../core/json.ts";
 import { BLOB_MARK } from "../../../hosts/session/values/run-values.ts";
@@ -29,7 +30,7 @@ export async function readSizedValue(
     if (bytes > MAX_BYTES) return { bytes };
   }
   const value = loadHandle(handle, await values.read(seqs));
-  const bytes = Buffer.byteLength(JSON.stringify(value));
+  const bytes = Buffer.byteLength(writeExact(value));
   return isWhole || bytes <= MAX_BYTES ? { value, bytes } : { bytes };
 }
 

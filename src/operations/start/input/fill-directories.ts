@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { Application } from "../../application/application.ts";
@@ -69,7 +70,7 @@ async function findSource(app: FillingApplication, { name, named, standsIn }: Na
   // Whether it is there or not is nobody's business who may not read it.
   if (standsIn === undefined && (folder === undefined || !(await isListed(app, folder)))) {
     throw new PawlError("INPUT_INVALID", {
-      message: `\`${name}\`: ${JSON.stringify(named.slice(0, 100))} is no folder that a client may name.`,
+      message: `\`${name}\`: ${writeExact(named.slice(0, 100))} is no folder that a client may name.`,
       remedy:
         "Send the texts themselves, store them and write `storage:PREFIX`, or list the folder under `inputs.folders` in the configuration.",
     });

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { readJson } from "../../../core/parse-json.ts";
 import { readTextFile } from "../../definitions/read-text-file.ts";
+import { toValue } from "../../requests/parse-json.ts";
 
 export interface GivenInput {
   /** `key=value` each; `key=@file` reads a file. They go before the file's. */
@@ -22,14 +24,15 @@ export async function gatherInput(given: GivenInput, schema: JsonObject | undefi
     const name = pair.slice(0, equals);
     const written = pair.slice(equals + 1);
     const text = written.startsWith("@") ? await readTextFile(resolve(given.folder, written.slice(1))) : written;
-    define(input, name, wantsText(schema, name) ? text : toValue(text));
+    define(input, name, wantsText(schema, name) ? text : toValue(text, `\`${name}\``, "INPUT_INVALID"));
   }
   return input;
 }
 
 async function readInputFile(file: string, folder: string): Promise<JsonObject> {
-  const value = parse(await readTextFile(resolve(folder, file)));
-  if (value === undefined) throw new PawlError("INPUT_INVALID", { message: `${file} is not valid JSON.` });
+  const read = readJson(await readTextFile(resolve(folder, file)));
+  if (!read.ok) throw new PawlError("INPUT_INVALID", { message: `${file} ${read.flaw}.` });
+  const { value } = read;
   if (!isJsonObject(value)) throw new PawlError("INPUT_INVALID", { message: `${file} must hold a JSON object.` });
   return value;
 }
@@ -50,17 +53,4 @@ function wantsText(schema: JsonObject | undefined, name: string): boolean {
 function mayBeText(others: Json | undefined): boolean {
   const type = isJsonObject(others) ? others["type"] : undefined;
   return type === "string" || (Array.isArray(type) && type.includes("string"));
-}
-
-/** JSON where it is some, else the text. */
-export function toValue(text: string): Json {
-  return parse(text) ?? text;
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

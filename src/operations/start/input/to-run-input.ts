@@ -1,7 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import { parseJson } from "../../../core/parse-json.ts";
+import { parseJson, readJson } from "../../../core/parse-json.ts";
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
 import { readMessage } from "./read-message.ts";
@@ -95,9 +95,7 @@ function readBody({ method, body, bodyEncoding }: JsonObject): Json | undefined 
     throw new PawlError("INPUT_INVALID", { message: "The request has no body.", remedy: "Send a JSON body." });
   }
   const text = bodyEncoding === "base64" ? decode(body) : body;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw new PawlError("INPUT_INVALID", { message: "The body is not valid JSON.", remedy: "Send a JSON body." });
-  }
+  const read = readJson(text);
+  if (read.ok) return read.value;
+  throw new PawlError("INPUT_INVALID", { message: `The body ${read.flaw}.`, remedy: "Send a JSON body." });
 }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { encodeEvent } from "../../../core/history/event-codec.ts";
 import type { Append, NewRun, RunNo, RunPatch } from "../../../ports/journal.ts";
 import { latestOf, timeOf } from "../../append-rule.ts";
@@ -28,7 +29,7 @@ export function encodeBatch(entries: readonly Append[], token: string | null, ow
 /** The parts of a commit, as readers of the order of all runs want them: run, last number before, how many events. */
 export function toLog(entries: readonly Append[]): string {
   const parts = entries.filter(({ events }) => events.length > 0);
-  return JSON.stringify(parts.flatMap(({ run, afterSeq, events }) => [run, afterSeq, events.length]));
+  return writeExact(parts.flatMap(({ run, afterSeq, events }) => [run, afterSeq, events.length]));
 }
 
 function toList(rows: readonly object[]): string | null {
@@ -73,7 +74,7 @@ function toColumns(patch: RunPatch): object {
     started: startedAt,
     completed: completedAt,
     ...(wakeAt !== undefined && { wakes: true, wake: wakeAt }),
-    ...(error !== undefined && { fails: true, error: error === null ? null : JSON.stringify(error) }),
+    ...(error !== undefined && { fails: true, error: error === null ? null : writeExact(error) }),
   };
 }
 
@@ -105,7 +106,7 @@ function toRest(entries: readonly Append[]): string | null {
       const { at, path, policies } = event;
       return policies.map((decision) => ({
         ...{ run, seq: afterSeq + index + 1, path: toText(path), at },
-        ...{ policy: toText(decision.policy), action: decision.action, decision: JSON.stringify(decision) },
+        ...{ policy: toText(decision.policy), action: decision.action, decision: writeExact(decision) },
       }));
     }),
   );

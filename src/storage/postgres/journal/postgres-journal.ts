@@ -1,4 +1,5 @@
 import { isStorageFailure } from "../../../core/errors/is-storage-failure.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from "../../../ports/journal.ts";
 import {
   factsOf,
@@ -190,7 +191,7 @@ class PostgresWriter implements BatchOwner {
       const accepted = entries.filter((_, index) => made[index]?.ok);
       const at = latestOf(accepted);
       const refusals = made.map((result) => (result.ok ? null : result));
-      await within.run(INSERT_BATCH, token ?? null, at, toLog(accepted), JSON.stringify(refusals));
+      await within.run(INSERT_BATCH, token ?? null, at, toLog(accepted), writeExact(refusals));
       return made;
     });
     if (results === undefined) {
@@ -274,7 +275,7 @@ const INSERT_BATCH = `INSERT INTO commits (tx, token, at, entries, refusals)
 
 /** What a batch was answered when it was written. */
 function toResults(entries: readonly Append[], { refusals }: CommitRow): readonly AppendResult[] {
-  const known: readonly (Refusal | null)[] = refusals === null ? [] : JSON.parse(refusals);
+  const known: readonly (Refusal | null)[] = refusals === null ? [] : parseExact(refusals);
   return entries.map((_, index) => known[index] ?? { ok: true });
 }
 

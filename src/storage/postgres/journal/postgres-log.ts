@@ -1,3 +1,4 @@
+import { parseExact } from "../../../core/exact-json.ts";
 import type { StoredEvent } from "../../../core/history/event-codec.ts";
 import type {
   EventRow,
@@ -153,7 +154,7 @@ export class PostgresLog {
 export function toParts({
   entries,
 }: Pick<CommitRow, "entries">): readonly { readonly run: RunNo; readonly afterSeq: number; readonly count: number }[] {
-  const numbers: readonly number[] = JSON.parse(entries);
+  const numbers: readonly number[] = parseExact(entries);
   return Array.from({ length: numbers.length / 3 }, (_, n) => {
     const [run = 0, afterSeq = 0, count = 0] = numbers.slice(3 * n, 3 * n + 3);
     return { run, afterSeq, count };

@@ -1,7 +1,8 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { toValue } from "../../../operations/requests/parse-json.ts";
 import { checkPayload, type MissingInput } from "../../../operations/start/input/check-input.ts";
-import { toValue } from "../../../operations/start/input/gather-input.ts";
 import { io } from "../process-io.ts";
 import { sanitize } from "../render/text/sanitize.ts";
 
@@ -39,7 +40,7 @@ async function askOne({ name, schema }: MissingInput): Promise<Json | undefined>
       directory !== undefined ? "a folder" : isText || typeof type !== "string" ? "" : `JSON: ${type}`;
     const written = await text({ ...question, placeholder, initialValue: before });
     if (isCancel(written)) return undefined;
-    const value = isText ? written : toValue(written);
+    const value = isText ? written : toValue(written, "The value");
     const flaw = directory === undefined ? await flawOf(value, schema) : undefined;
     if (flaw === undefined) return value;
     log.error(sanitize(flaw), { output: streams.output });
@@ -48,7 +49,7 @@ async function askOne({ name, schema }: MissingInput): Promise<Json | undefined>
 }
 
 function toText(choice: Json): string {
-  return typeof choice === "string" ? choice : JSON.stringify(choice);
+  return typeof choice === "string" ? choice : writeExact(choice);
 }
 
 async function flawOf(value: Json, schema: JsonObject): Promise<string | undefined> {

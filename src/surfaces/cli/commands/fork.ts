@@ -4,7 +4,7 @@ import { readTextFile } from "../../../operations/definitions/read-text-file.ts"
 import type { CliVerb } from "../../../operations/operation.ts";
 import { forkRun } from "../../../operations/repeat/repetitions.ts";
 import { tellRepetition } from "../../../operations/repeat/tell-repetition.ts";
-import { parseJson } from "../../../operations/requests/parse-json.ts";
+import { parseJson, toValue } from "../../../operations/requests/parse-json.ts";
 import type { RunCaller } from "../caller.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { followAnswer } from "../follow/follow-verb.ts";
@@ -55,11 +55,11 @@ function withSetting(changes: JsonObject, written: string): JsonObject {
   }
   const text = written.slice(equals + 1);
   const dot = name.lastIndexOf(".");
-  if (dot === -1) return { ...changes, [name]: toValue(name, text) };
+  if (dot === -1) return { ...changes, [name]: readChange(name, text) };
   const [owner, field] = name.startsWith("input.")
     ? ["input", name.slice(6)]
     : [name.slice(0, dot), name.slice(dot + 1)];
-  const value = toValue(owner === "input" ? "input" : field, text);
+  const value = readChange(owner === "input" ? "input" : field, text);
   if (owner === "input" || owner === "limits")
     return { ...changes, [owner]: { ...objectIn(changes, owner), [field]: value } };
   const steps = objectIn(changes, "steps");
@@ -67,13 +67,8 @@ function withSetting(changes: JsonObject, written: string): JsonObject {
 }
 
 /** Models and prompts are texts, whatever they look like. */
-function toValue(field: string, text: string): Json {
-  if (field === "model" || field === "prompt") return text;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+function readChange(field: string, text: string): Json {
+  return field === "model" || field === "prompt" ? text : toValue(text, `\`${field}\``);
 }
 
 function objectIn(object: JsonObject, name: string): JsonObject {

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { readRunLogs } from "../../../operations/runs/runs.ts";
 import type { RunCaller } from "../caller.ts";
 import type { CommonOptions } from "../cli-context.ts";
@@ -83,7 +84,7 @@ class Logs {
 }
 
 function printEvents({ path, attempt }: Attempt, events: readonly unknown[]): void {
-  for (const event of events) print(JSON.stringify({ path, attempt, event }));
+  for (const event of events) print(writeExact({ path, attempt, event }));
 }
 
 function keyOf({ path, attempt }: Attempt): string {

@@ -1,4 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { CliVerb } from "../../../operations/operation.ts";
 import { getRun, readRunEvents } from "../../../operations/runs/runs.ts";
 import { resumeRun, resumeRuns } from "../../../operations/runs/steer-runs.ts";
@@ -26,7 +27,7 @@ export async function showEvents(caller: RunCaller, id: string, options: CommonO
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const { items, next_cursor: next } = await caller.call(readRunEvents, { id, limit: EVENTS_PAGE, cursor });
     for (const row of items) {
-      if (format === "lines") print(JSON.stringify(row));
+      if (format === "lines") print(writeExact(row));
       else if (format === "json") all.push(row);
       else print(renderEvent(row, paint));
     }

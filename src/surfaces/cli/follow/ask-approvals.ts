@@ -1,5 +1,6 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Json } from "../../../core/json.ts";
 import { approve, listApprovals, reject, skip } from "../../../operations/approvals/approvals.ts";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
@@ -40,7 +41,7 @@ interface Asking {
 async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
   const { caller, terminal, stop } = asking;
   tell(`\n${showPath(approval.path)}: ${approval.message}`);
-  tell(JSON.stringify(approval.shown, null, 2));
+  tell(writeExact(approval.shown, 2));
   const choices = `[a]pprove, [r]eject, [s]kip${approval.allow_edit ? ", [e]dit" : ""}, [l]ater`;
   for (;;) {
     const written = await terminal.question(`${choices}? `, { signal: stop });
@@ -91,7 +92,7 @@ async function toAnswer(
 
 function parse(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import type { RunHead } from "../../../operations/runs/run-schemas.ts";
 import { type Format, hasLiveTerminal, paintFor } from "../cli-context.ts";
@@ -30,8 +31,7 @@ function dataPrinter(format: "json" | "lines"): RunPrinter {
   return {
     begin: () => undefined,
     notice: (notice) => {
-      if (format === "lines" && notice.type === "event")
-        print(JSON.stringify({ seq: notice.seq, event: notice.event }));
+      if (format === "lines" && notice.type === "event") print(writeExact({ seq: notice.seq, event: notice.event }));
     },
     end: async (run) => printEnvelope(run),
     abandon: async () => undefined,
@@ -88,7 +88,7 @@ function printOutputs({ run_id: runId, outputs, error }: RunHead): void {
   const { stdout, stderr } = process;
   const stream = stdout.isTTY === true ? stdout : stderr;
   const table = renderOutputs(outputs, { paint: paintFor(stream), width: stream.isTTY ? stream.columns : undefined });
-  if (stream === stderr || table === undefined) print(JSON.stringify(outputs, null, 2));
+  if (stream === stderr || table === undefined) print(writeExact(outputs, 2));
   if (table === undefined) return;
   if (stream === stdout) print(table);
   else tell(table);

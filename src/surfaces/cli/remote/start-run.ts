@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { PawlClient } from "../../../client/pawl-client.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
 import type { Plan } from "../../../operations/plan/plan-schemas.ts";
@@ -115,7 +116,7 @@ async function runRequest(
   const response = await client.request("/execute", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(request),
+    body: writeExact(request),
   });
   const runId = response.headers.get("x-run-id") ?? "";
   const run = await client.call("GET /runs/{id}", { id: runId });

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { findRestateProgram, restateEnvironment } from "./restate-program.ts";
 
 interface Running {
@@ -59,7 +60,7 @@ export class LocalRestate implements Running {
     const { pid } = child;
     if (pid === undefined) throw withoutAnswer(log, failed.signal.reason);
     const running = { pid, ingressUrl: `http://127.0.0.1:${ingress}`, adminUrl: `http://127.0.0.1:${admin}` };
-    await writeFile(noted, JSON.stringify(running));
+    await writeFile(noted, writeExact(running));
     if (!(await untilItAnswers(running, failed.signal))) {
       child.kill("SIGKILL");
       throw withoutAnswer(log);
@@ -132,7 +133,7 @@ async function isOf(cluster: string, { adminUrl }: Running): Promise<boolean> {
 
 async function readNoted(path: string): Promise<Running | undefined> {
   try {
-    return JSON.parse(await readFile(path, "utf8")) as Running;
+    return parseExact(await readFile(path, "utf8")) as Running;
   } catch {
     return undefined;
   }

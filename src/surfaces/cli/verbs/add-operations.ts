@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { writeExact } from "../../../core/exact-json.ts";
 import { type Field, fieldsOf } from "../../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../../operations/operation.ts";
 import { type Described, performVerb, type Written } from "../perform-verb.ts";
@@ -76,7 +77,7 @@ function addOption(command: Command, verb: CliVerb, field: Field): void {
   const flags = flagsOf(verb, field);
   if (flags === undefined) return;
   const value = verb.usual?.[field.name] ?? field.usual;
-  const usual = value === undefined || field.kind === "boolean" ? "" : ` (default: ${JSON.stringify(value)})`;
+  const usual = value === undefined || field.kind === "boolean" ? "" : ` (default: ${writeExact(value)})`;
   const option = new Option(flags, toHelp(field.sentence) + usual);
   if (field.choices !== undefined) option.choices([...field.choices]);
   if (field.kind === "list") option.argParser(collect);

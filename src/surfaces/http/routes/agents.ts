@@ -21,6 +21,7 @@ import { toRunInput } from "../../../operations/start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../../../operations/start/prepare-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
+import { answerJson } from "../answer-json.ts";
 import { EventQueue } from "../event-queue.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";
@@ -70,7 +71,7 @@ export function executeCustomWorkflow(_parts: HttpParts, c: Context<HttpEnv>): R
 /** `GET /status`: 503 where no run could begin now. */
 export async function showStatus(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   if (parts.streams.stopping.aborted) throw new PawlError("SERVER_STOPPING", { message: "This process stops." });
-  return c.json(await describeHost(parts.appFor(c)));
+  return answerJson(c, await describeHost(parts.appFor(c)));
 }
 
 function nameIn(c: Context<HttpEnv>): string {
@@ -119,7 +120,7 @@ async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun)
   const ran = await parts.runner.run(prepared);
   if (ran.is === "unanswered") throw ran.error;
   const answer = await asked.answer(ran.record);
-  return ran.is === "parked" ? c.json({ ...answer, status: ran.record.status }, 202) : c.json(answer);
+  return ran.is === "parked" ? answerJson(c, { ...answer, status: ran.record.status }, 202) : answerJson(c, answer);
 }
 
 function wantsEvents(c: Context<HttpEnv>): boolean {

@@ -13,6 +13,7 @@ import { decodeSegment } from "../../../operations/triggers/path-pattern.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, pathOf, targetOf } from "../path-of.ts";
 import { decodeUtf8, readBody } from "../read-body.ts";
@@ -75,7 +76,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
   const ids = { request_id: c.get("requestId"), run_id: ran.record.id };
-  if (ran.is === "parked") return c.json({ ...ids, status: ran.record.status }, 202);
+  if (ran.is === "parked") return answerJson(c, { ...ids, status: ran.record.status }, 202);
   const response = toHttpResponse(await readRunResult(await app.records(), ran.record, parts.graphs), ids);
   if (tenantId !== undefined) isolate(response.headers);
   return response;

@@ -6,6 +6,7 @@ import { toExecuteResponse } from "../../../operations/requests/to-response.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { traceRun } from "../../../operations/runs/trace-run.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
@@ -26,13 +27,13 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   c.set("runId", prepared.runId);
   const ran = await runner.run(withTrace(prepared, c.req.header("traceparent")));
   if (ran.is === "unanswered") throw ran.error;
-  if (ran.is === "parked") return c.json({ requestId, run_id: ran.record.id, status: ran.record.status }, 202);
+  if (ran.is === "parked") return answerJson(c, { requestId, run_id: ran.record.id, status: ran.record.status }, 202);
   const sources = await app.records();
   const result = await readRunResult(sources, ran.record, parts.graphs);
   const response = toExecuteResponse(requestId, result);
-  if (!wantsTrace(parts, c)) return c.json(response);
+  if (!wantsTrace(parts, c)) return answerJson(c, response);
   const debug = { run_id: ran.record.id, steps: await traceRun(sources, result.reading) };
-  return c.json({ ...response, debug });
+  return answerJson(c, { ...response, debug });
 }
 
 function wantsTrace({ app }: HttpParts, c: Context<HttpEnv>): boolean {

@@ -6,6 +6,7 @@ import type { Application } from "../../../operations/application/application.ts
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
 import { type Delivery, deliverMessage } from "../../../operations/triggers/deliver-message.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
@@ -82,7 +83,7 @@ async function deliver(parts: HttpParts, c: Context<HttpEnv>, message: Message):
       context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
     },
   );
-  return c.json({ data: { message_id: messageId, runs }, error: null }, 202);
+  return answerJson(c, { data: { message_id: messageId, runs }, error: null }, 202);
 }
 
 async function readMessage({ app }: HttpParts, c: Context<HttpEnv>): Promise<JsonObject> {

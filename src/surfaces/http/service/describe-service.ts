@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { KEY_SCHEMES } from "../../../operations/triggers/describe-routes.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -142,8 +143,8 @@ function toSchema(schema: z.ZodType, io: "input" | "output", schemas: Record<str
 
 /** Names of definitions inside one schema become names of the document. The text is the generator's, so it is JSON. */
 function hoist(schema: object): Json {
-  const text = JSON.stringify(schema, (key, value: unknown) =>
+  const text = writeExact(schema, (key, value: unknown) =>
     key === "id" && typeof value === "string" ? undefined : value,
   );
-  return JSON.parse(text.replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/')) as Json;
+  return parseExact(text.replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/'));
 }

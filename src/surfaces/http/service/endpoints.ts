@@ -9,6 +9,7 @@ import { describeHealth } from "../../../operations/service/check-health.ts";
 import { admitToTerminals, findTerminal } from "../../../operations/terminals/find-terminals.ts";
 import { followTerminal, TERMINAL_ENDED } from "../../../operations/terminals/follow-terminal.ts";
 import type { streamTerminal } from "../../../operations/terminals/terminals.ts";
+import { answerJson } from "../answer-json.ts";
 import type { HttpParts } from "../http-parts.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { answerEventStream } from "./event-stream.ts";
@@ -32,7 +33,7 @@ export const ENDPOINTS: readonly Endpoint[] = (await loadOperations())
 /** 200 also where a part is in trouble, for the service answers. `status` is at the top as well, where monitors of the original look. */
 async function serveHealth({ parts, c }: Asked): Promise<Response> {
   const data = await describeHealth(parts.app);
-  return c.json({ status: data.status, data, error: null });
+  return answerJson(c, { status: data.status, data, error: null });
 }
 
 /** Answers in Prometheus' format. A tenant's key is refused: the numbers are about everybody. */

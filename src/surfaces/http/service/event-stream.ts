@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import type { HttpParts } from "../http-parts.ts";
 
@@ -86,5 +87,5 @@ async function orHeartbeat<T>(next: Promise<T>): Promise<T | "heartbeat"> {
 
 /** JSON has no line breaks of its own, so one `data` line holds it. */
 function toText({ event, data, id }: SentEvent): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${writeExact(data)}\n\n`;
 }

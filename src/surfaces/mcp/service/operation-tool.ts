@@ -2,10 +2,10 @@ import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import { parseJson } from "../../../core/parse-json.ts";
 import type { Application } from "../../../operations/application/application.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
+import { toValue } from "../../../operations/requests/parse-json.ts";
 import { cancelUnfinished } from "../../../operations/runs/cancel-unfinished.ts";
 import { followRun } from "../../../operations/runs/follow/follow-run.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
@@ -113,7 +113,7 @@ function toGiven(operation: Operation, tool: McpTool, args: JsonObject): JsonObj
 function fromObjectText(value: Json): Json {
   if (typeof value !== "string") return value;
   if (value.trim() === "") return {};
-  return parseJson(value) ?? value;
+  return toValue(value, "The argument");
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Application } from "../../../operations/application/application.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
@@ -31,7 +32,7 @@ export function addServiceResources(server: Server, app: Application): void {
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("resources/list", async () => ({ resources: [...LISTS, ...(await listSingle(app))] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => ({
-    contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await readResource(app, uri), null, 2) }],
+    contents: [{ uri, mimeType: JSON_TYPE, text: writeExact(await readResource(app, uri), 2) }],
   }));
   server.setRequestHandler("completion/complete", async ({ params: { argument } }) => {
     const known = await listValues(app, argument.name);

@@ -1,5 +1,6 @@
 import { type GetPromptResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
@@ -55,7 +56,7 @@ async function authorWorkflow({ library }: PerformingParts, goal: string | undef
 async function debugRun({ app }: PerformingParts, given: string | undefined): Promise<string> {
   const id = given === undefined || given === "" ? await findLatestFailed(app) : given;
   const run = await describe(app, id);
-  const text = JSON.stringify(run, null, 2);
+  const text = writeExact(run, 2);
   return [
     `Find out why the run ${run.run_id} of the workflow "${run.workflow_name}" has ended as ${run.status}, and put it right.`,
     "",

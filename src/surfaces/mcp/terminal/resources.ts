@@ -1,5 +1,6 @@
 import { type Resource, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { Application } from "../../../operations/application/application.ts";
 import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
@@ -86,7 +87,7 @@ async function readResource(parts: PerformingParts, uri: string, signal: AbortSi
 
 function toJsonText(value: object | undefined, uri: string): ResourceText {
   if (value === undefined) throw new ResourceNotFoundError(uri, `There is no resource ${uri}.`);
-  return { mimeType: JSON_TYPE, text: JSON.stringify(value, null, 2) };
+  return { mimeType: JSON_TYPE, text: writeExact(value, 2) };
 }
 
 async function readRun({ app }: PerformingParts, id: string): Promise<object | undefined> {

@@ -1,3 +1,4 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { runTerminalWorkflow, type WorkflowProgress } from "../../../operations/terminals/run-terminal-workflow.ts";
 import { RUN_WORKFLOW, readRunWorkflowRequest } from "../../../operations/terminals/run-workflow-tool.ts";
@@ -36,7 +37,7 @@ export function fitAnswer(answer: JsonObject): JsonObject {
 }
 
 function fits(answer: JsonObject): boolean {
-  return JSON.stringify(answer).length <= MAX_CHARACTERS;
+  return writeExact(answer).length <= MAX_CHARACTERS;
 }
 
 function withoutVariables(state: Json): Json {

@@ -1,3 +1,4 @@
+import { writeExact } from "pawl/client";
 import {
   Document,
   isMap,
@@ -106,7 +107,7 @@ export function renameStep(text: string, before: string, after: string): string 
       if (isStepsKey || isName) found.push([node.range[0], node.range[1]]);
     },
   });
-  const written = isJson || !/^[A-Za-z_][\w-]*$/.test(after) ? JSON.stringify(after) : after;
+  const written = isJson || !/^[A-Za-z_][\w-]*$/.test(after) ? writeExact(after) : after;
   let next = text;
   for (const [from, to] of found.toSorted((a, b) => b[0] - a[0]))
     next = next.slice(0, from) + written + ended(text, to) + next.slice(to);
@@ -140,7 +141,7 @@ function addPair(text: string, map: YAMLMap, key: string, value: unknown): strin
   const last = map.items.at(-1);
   if (map.flow === true) {
     const indent = indentIn(text, map);
-    const written = `${JSON.stringify(key)}: ${toJson(value, indent)}`;
+    const written = `${writeExact(key)}: ${toJson(value, indent)}`;
     if (last !== undefined) return put(text, rangeOf(last)[1], `${separatorIn(text, map)}${written}`);
     const open = map.range?.[0] ?? 0;
     const close = text.lastIndexOf("}", (map.range?.[1] ?? text.length) - 1);
@@ -226,8 +227,8 @@ function separatorIn(text: string, node: YAMLMap | YAMLSeq): string {
 /** JSON, which is YAML between brackets too. In lines where those around it have lines. */
 function toJson(value: unknown, indent: number): string {
   if (indent !== -1 && typeof value === "object")
-    return JSON.stringify(value, null, 2).replaceAll("\n", `\n${" ".repeat(indent)}`);
-  return JSON.stringify(value);
+    return writeExact(value, 2).replaceAll("\n", `\n${" ".repeat(indent)}`);
+  return writeExact(value);
 }
 
 /** Lines of YAML, indented. Lists of words stand in one line, long texts as they are. */

@@ -1,3 +1,4 @@
+import { writeExact } from "pawl/client";
 import { useEffect, useState } from "react";
 import { Choice, TextArea, TextField } from "../../../parts/fields.tsx";
 import { JsonField } from "../../../parts/schema-form.tsx";
@@ -72,7 +73,7 @@ function Words({ label, field, value, onChange }: FieldInputProps & { readonly l
 
 /** As JSON. What changes it elsewhere, such as an undo in the text, is shown anew. */
 function OtherValue({ label, field, value, onChange }: FieldInputProps & { readonly label: string }) {
-  const written = JSON.stringify(value);
+  const written = writeExact(value);
   const [sent, setSent] = useState(written);
   const [version, setVersion] = useState(0);
   useEffect(() => {
@@ -88,7 +89,7 @@ function OtherValue({ label, field, value, onChange }: FieldInputProps & { reado
       value={value}
       onChange={(next, problem) => {
         if (problem !== undefined) return;
-        setSent(JSON.stringify(next));
+        setSent(writeExact(next));
         onChange(next);
       }}
     />

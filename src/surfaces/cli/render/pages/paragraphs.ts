@@ -1,3 +1,4 @@
+import { writeExact } from "../../../../core/exact-json.ts";
 import type { OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
 import { placeOf } from "../../../../operations/approvals/place-of.ts";
 import type { DeadLetter, DeadLetterList } from "../../../../operations/dead-letters/list-dead-letters.ts";
@@ -27,7 +28,7 @@ function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): st
     `${paint("magenta", "?")} ${paint("bold", sanitize(path))} of ${sanitize(workflow_name)}: ${sanitize(message)}`,
     `  since ${formatTime(Date.parse(since), now)}${limit}`,
   ];
-  if (shown !== null) lines.push(`  ${truncate(sanitize(JSON.stringify(shown)), SHOWN_COLUMNS)}`);
+  if (shown !== null) lines.push(`  ${truncate(sanitize(writeExact(shown)), SHOWN_COLUMNS)}`);
   const address = shellWord(`${run_id}:${placeOf(approval)}`);
   lines.push(paint("dim", `  pawl approve ${address}   or   pawl reject ${address}`));
   if (allow_edit) lines.push(paint("dim", "  The data may be edited on approval."));

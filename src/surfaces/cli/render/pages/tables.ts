@@ -1,3 +1,4 @@
+import { writeExact } from "../../../../core/exact-json.ts";
 import type { ShownAgent } from "../../../../operations/agents/show-agent.ts";
 import type { CostGroup, Costs } from "../../../../operations/costs/sum-costs.ts";
 import type { Table } from "../../../../operations/operation.ts";
@@ -19,7 +20,7 @@ export function renderAgent({ name, description, origin, settings, servers }: Sh
   const head = [`${line(name)}  (${line(origin)})`, ...(description === null ? [] : [line(description)])];
   const rows = settings.map(({ setting, value, origin: from }): Segment[] => [
     { text: setting },
-    { text: cut(value === null ? "(not set)" : typeof value === "string" ? value : JSON.stringify(value)) },
+    { text: cut(value === null ? "(not set)" : typeof value === "string" ? value : writeExact(value)) },
     { text: line(from) },
   ]);
   const table = renderTable([{ title: "SETTING" }, { title: "VALUE" }, { title: "FROM" }], rows, page);

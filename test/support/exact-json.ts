@@ -1,3 +1,0 @@
-import { makeJsonExact } from "../../src/core/exact-json.ts";
-
-makeJsonExact();
