@@ -5,7 +5,7 @@ import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 /** Units that `npm test` leaves to `test:system`: tests on PostgreSQL, and tests that start very many programs or write very large files. */
 const LONG_UNITS = [
   "src/executors/exports/csv-executor.test.ts",
-  "src/executors/mcp-servers/{mcp-servers,hostile-servers}.test.ts",
+  "src/executors/mcp-servers/{mcp-servers,hostile-servers,odd-answers}.test.ts",
   "src/storage/postgres/*.test.ts",
 ];
 

@@ -8,7 +8,8 @@ export class NumberTooLarge extends SyntaxError {}
 
 /** Whether a number that no double holds may stand in JSON text: no false "no". */
 export function hasHugeNumber(text: string): boolean {
-  if (/[0-9][eE]\+?[0-9]{3}/.test(text)) return true;
+  // A number ends before one of these; a UUID that looks like one does not.
+  if (/[0-9][eE]\+?[0-9]{3,}(?:[\s,\]}]|$)/.test(text)) return true;
   for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
     if (!isDigit(text.charCodeAt(at))) continue;
     let start = at;
