@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import type { ForcedEnding, SandboxLimits, SandboxResult } from "../sandbox/sandbox.ts";
@@ -193,7 +193,8 @@ const FROM_OUTSIDE: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM", "SIGINT
 // Messages of languages when the system refuses another process or thread.
 const REFUSED_PROCESS = /\[Errno 11\] Resource temporarily unavailable|can't start new thread|\bspawn\w* .*EAGAIN/;
 
-function explain({ code }: Exception): string {
+function explain({ code, cause }: Exception): string {
+  if (isJsonObject(cause)) return `, caused by ${cause["type"]}: ${String(cause["message"]).slice(0, 500)}`;
   if (code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") return "";
   return ". Types are taken out, nothing is compiled: write no enum, no namespace with code and no parameter property.";
 }

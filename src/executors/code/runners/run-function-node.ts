@@ -85,7 +85,7 @@ function findFault(value, path, above) {
   if (above.has(value)) return path + " contains itself";
   if (above.size > 900) return path.slice(0, 100) + "... is nested too deeply";
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return path + " is bytes, which JSON does not have";
-  if (typeof value.toJSON !== "function" && !isData(value)) return path + " is a " + kindOf(value) + ", which JSON does not have";
+  if (typeof value.toJSON !== "function" && !isData(value)) return path + " is of the kind " + kindOf(value) + ", which JSON does not have";
   above.add(value);
   const fault = faultInside(value, path, above);
   above.delete(value);
