@@ -8,8 +8,9 @@ export class NumberTooLarge extends SyntaxError {}
 
 /** Whether a number that no double holds may stand in JSON text: no false "no". */
 export function hasHugeNumber(text: string): boolean {
-  // A number ends before one of these; a UUID that looks like one does not.
-  if (/[0-9][eE]\+?[0-9]{3,}(?:[\s,\]}]|$)/.test(text)) return true;
+  // The engine finds a letter many times as fast. A number ends before one of these; a UUID that looks like one does not.
+  const hasLetter = text.includes("e") || text.includes("E");
+  if (hasLetter && /[0-9][eE]\+?[0-9]{3,}(?:[\s,\]}]|$)/.test(text)) return true;
   for (let at = MANY_DIGITS - 1; at < text.length; at += MANY_DIGITS) {
     if (!isDigit(text.charCodeAt(at))) continue;
     let start = at;
