@@ -2,11 +2,14 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 
-/** Units that `npm test` leaves to `test:system`: tests on PostgreSQL, and tests that start very many programs or write very large files. */
+/** Units that `npm test` leaves to `test:system`: on PostgreSQL, with very many programs, or with texts, lists and files of the largest sizes. */
 const LONG_UNITS = [
+  "src/dialects/sandcastle/hostile.test.ts",
   "src/executors/exports/csv-executor.test.ts",
   "src/executors/mcp-servers/{mcp-servers,hostile-servers,odd-answers}.test.ts",
+  "src/operations/definitions/compile/report-on-sent.test.ts",
   "src/storage/postgres/*.test.ts",
+  "src/surfaces/http/service/events/stream-events.test.ts",
 ];
 
 /**
