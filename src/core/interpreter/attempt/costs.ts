@@ -43,8 +43,11 @@ export function bookAttempt(turn: Turn, instance: Instance, cost: Cost): void {
   else budget.tries -= 1;
   // An attempt that went on from another one has cost what both have.
   const whole = instance.failures === 0 ? instance.costMicro : Math.max(total, instance.attemptCostMicro);
-  const { count, micro } = budget.costs.get(instance.step.key) ?? { count: 0, micro: 0 };
-  budget.costs.set(instance.step.key, { count: count + 1, micro: micro + whole });
+  const seen = budget.costs.get(instance.step.key);
+  if (seen !== undefined) {
+    seen.count += 1;
+    seen.micro += whole;
+  } else if (whole > 0) budget.costs.set(instance.step.key, { count: 1, micro: whole });
   release(turn, instance);
 }
 
