@@ -22,20 +22,14 @@ export function hasHugeNumber(text: string): boolean {
 
 /** Throws `NumberTooLarge` for a number outside of strings that would be read as infinite. Integers have their own limit. */
 export function checkSizes(text: string): void {
-  let at = 0;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (!isDigit(code)) at += 1;
-    else {
-      const start = at;
-      while (at < text.length && "0123456789.eE+-".includes(text.charAt(at))) at += 1;
-      const number = text.slice(start, at);
-      if (Number(number) !== Number.POSITIVE_INFINITY || /^\d+$/.test(number)) continue;
-      const shown = number.length > MAX_SHOWN_CHARS ? `${number.slice(0, MAX_SHOWN_CHARS)}...` : number;
-      throw new NumberTooLarge(`The number ${shown} in JSON at position ${start} is too large for a double`);
-    }
-  }
+  eachNumber(text, (start) => {
+    let end = start + 1;
+    while (end < text.length && "0123456789.eE+-".includes(text.charAt(end))) end += 1;
+    const number = text.slice(start, end);
+    if (Number(number) !== Number.POSITIVE_INFINITY || /^\d+$/.test(number)) return end;
+    const shown = number.length > MAX_SHOWN_CHARS ? `${number.slice(0, MAX_SHOWN_CHARS)}...` : number;
+    throw new NumberTooLarge(`The number ${shown} in JSON at position ${start} is too large for a double`);
+  });
 }
 
 /**
@@ -63,21 +57,15 @@ export function hasLongInteger(text: string): boolean {
 export function markIntegers(text: string): string {
   let marked = "";
   let taken = 0;
-  let at = 0;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (!isDigit(code)) at += 1;
-    else {
-      const end = endOfDigits(text, at);
-      const start = at > 0 && text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
-      if (end - at >= MIN_DIGITS && isLongInteger(text, start, end)) {
-        marked += `${text.slice(taken, start)}"${MARK}${checkLength(text.slice(start, end), start)}"`;
-        taken = end;
-      }
-      at = end;
+  eachNumber(text, (at) => {
+    const end = endOfDigits(text, at);
+    const start = at > 0 && text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
+    if (end - at >= MIN_DIGITS && isLongInteger(text, start, end)) {
+      marked += `${text.slice(taken, start)}"${MARK}${checkLength(text.slice(start, end), start)}"`;
+      taken = end;
     }
-  }
+    return end;
+  });
   return taken === 0 ? text : marked + text.slice(taken);
 }
 
@@ -130,6 +118,16 @@ const DOT = 0x2e;
 const QUOTE = 0x22;
 const MINUS = 0x2d;
 const BACKSLASH = 0x5c;
+
+/** Calls `visit` with the place of the first digit of each number outside of strings. It returns where to go on. */
+function eachNumber(text: string, visit: (at: number) => number): void {
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at);
+    else at = isDigit(code) ? visit(at) : at + 1;
+  }
+}
 
 /** Behind the string that begins at `start`. */
 function endOfString(text: string, start: number): number {

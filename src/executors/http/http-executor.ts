@@ -1,9 +1,8 @@
-import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { Outbound } from "../../ports/outbound.ts";
 import type { CapacityPools } from "../capacity/capacity-pools.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
-import { type HttpInput, readHttpInput } from "./http-input.ts";
+import { type HttpInput, readHttpInput, secretsOf } from "./http-input.ts";
 import { toOutcome, toUnsendable } from "./to-outcome.ts";
 import { toRequest } from "./to-request.ts";
 
@@ -56,15 +55,4 @@ async function request(
     },
     signal,
   );
-}
-
-/** Whole, and without the word before it: `Bearer abc`. */
-function secretsOf({ headers }: HttpInput): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    isSecret(name) && typeof value === "string" ? [value, value.replace(/^\S+\s+/, "")] : [],
-  );
-}
-
-function isSecret(header: string): boolean {
-  return SECRET_NAME.test(header) && header.toLowerCase() !== "idempotency-key";
 }

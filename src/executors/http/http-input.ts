@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 
 const values = z.custom<JsonObject>(isJsonObject).catch({});
 
@@ -28,4 +29,15 @@ export function readHttpInput(input: Json): HttpInput {
 /** Reading changes nothing there: it can always be done again. */
 export function isSafe({ method }: Pick<HttpInput, "method">): boolean {
   return method === "GET" || method === "HEAD";
+}
+
+/** Whole, and without the word before it: `Bearer abc`. */
+export function secretsOf({ headers }: HttpInput): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    isSecret(name) && typeof value === "string" ? [value, value.replace(/^\S+\s+/, "")] : [],
+  );
+}
+
+function isSecret(header: string): boolean {
+  return SECRET_NAME.test(header) && header.toLowerCase() !== "idempotency-key";
 }

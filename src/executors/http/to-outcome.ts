@@ -6,14 +6,14 @@ import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { OutboundResult } from "../../ports/outbound.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
-import { type HttpInput, isSafe } from "./http-input.ts";
+import { createRedactor } from "../output/redact.ts";
+import { START_CHARS, showStart } from "../output/shown-text.ts";
+import { type HttpInput, isSafe, secretsOf } from "./http-input.ts";
 
 type Answered = Extract<OutboundResult, { ok: true }>;
 type Unanswered = Extract<OutboundResult, { ok: false }>;
 
 const MAX_SHOWN_CHARS = 2_000;
-/** Of an answer that cannot be read. */
-const MAX_EXCERPT_CHARS = 200;
 const JSON_TYPE = /^\s*[\w.+-]+\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i;
 const CHARSET = /charset\s*=\s*["']?([\w:.-]+)/i;
 
@@ -99,9 +99,8 @@ function toUnreadable(
   { type, flaw }: { readonly type: string; readonly flaw: string },
   input: HttpInput,
 ): Failed {
-  const said = text.trim();
-  const excerpt = said.length > MAX_EXCERPT_CHARS ? `${said.slice(0, MAX_EXCERPT_CHARS)}...` : said;
-  const message = `${originOf(input)} answered with ${type} that ${flaw}: ${excerpt}`;
+  const shown = showStart(text, createRedactor(secretsOf(input)));
+  const message = `${originOf(input)} answered with ${type} that ${flaw}: ${shown}${shown.length < START_CHARS ? "" : "..."}`;
   return toFailed("HTTP_FAILED", { message, retryable: isSafe(input), effect: isSafe(input) ? "none" : "unknown" });
 }
 

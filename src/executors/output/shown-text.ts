@@ -24,7 +24,7 @@ export function toShownText(text: string): string {
     .toWellFormed();
 }
 
-const START_CHARS = 200;
+export const START_CHARS = 200;
 
 /** The beginning of what somebody sent and nobody can read. */
 export function showStart(text: string, redactor: Redactor): string {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import { ProtocolErrorCode, type Server, STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { unmark } from "../../core/long-integers.ts";
 import { markMessage } from "../../core/marked-json.ts";
@@ -46,12 +46,18 @@ function markLines(refuse: (answer: string) => void): Transform {
   let rest = "";
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const lines = (rest + decoder.write(chunk)).split("\n");
+      const lines = decoder.write(chunk).split("\n");
+      lines[0] = rest + (lines[0] ?? "");
       rest = lines.pop() ?? "";
       for (const line of lines) {
         const marked = markMessage(line, ARGUMENTS, ProtocolErrorCode.ParseError);
         if ("text" in marked) this.push(`${marked.text}\n`);
         else refuse(marked.refusal);
+      }
+      // The SDK refuses a message that is longer.
+      if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) {
+        this.push(rest);
+        rest = "";
       }
       done();
     },
