@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -111,6 +112,15 @@ test("the server ends when its stdin does, and at a signal", async () => {
     end(child);
     expect(await once(child, "exit")).toEqual([0, null]);
   }
+});
+
+test("a message without an end is refused, and not kept", async () => {
+  const child = start(application({}));
+  const [said, ended] = [text(child.stderr), once(child, "exit")];
+  child.stdin.on("error", () => undefined);
+  child.stdin.write("a".repeat(24 * 1024 * 1024));
+  await ended;
+  expect(await said).toContain("exceeded maximum size");
 });
 
 test("over HTTP the tools are there for both eras, and for nobody who comes by another name", async () => {
