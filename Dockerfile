@@ -31,7 +31,6 @@ COPY package.json LICENSE /opt/pawl/
 COPY bin /opt/pawl/bin
 COPY schemas /opt/pawl/schemas
 COPY templates /opt/pawl/templates
-COPY --from=build /build/web/terminals /opt/pawl/web/terminals
 COPY examples /opt/pawl/examples
 RUN ln -s /opt/pawl/bin/pawl.cjs /usr/local/bin/pawl
 # It listens for other containers, and therefore refuses to start without API_KEY.

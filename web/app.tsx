@@ -18,6 +18,8 @@ interface View {
   readonly View: ComponentType;
 }
 
+const TERMINALS = "/terminals/*?";
+
 /** Every view by its address. One that is not the first page loads when it is opened. */
 const VIEWS: readonly View[] = [
   listed(
@@ -64,7 +66,7 @@ const VIEWS: readonly View[] = [
     lazy(async () => ({ default: (await import("./views/webhooks/webhooks-view.tsx")).WebhooksView })),
   ),
   listed(
-    "/terminals/*?",
+    TERMINALS,
     "Terminals",
     lazy(async () => ({ default: (await import("./views/terminals/terminals-view.tsx")).TerminalsView })),
   ),
@@ -123,7 +125,7 @@ export function App() {
                 </Route>
               ))}
               <Route path="/">
-                <Redirect to="/runs" replace />
+                <Redirect to={keys.isOnlyForTerminals ? "/terminals" : "/runs"} replace />
               </Route>
               <Route>
                 <Empty title="There is no such view.">
@@ -144,16 +146,18 @@ export function App() {
 
 function Navigation({ onHelp }: { readonly onHelp: () => void }) {
   const [at] = useLocation();
+  const { isOnlyForTerminals } = useServer().keys;
+  const listed = VIEWS.filter(({ path, isListed }) => isListed && (!isOnlyForTerminals || path === TERMINALS));
   return (
     <nav
       aria-label="Views"
       className="flex shrink-0 flex-col border-line bg-surface max-md:flex-row max-md:items-center max-md:border-b md:w-44 md:border-r"
     >
-      <Link href="/runs" className="px-3 py-2 text-base font-bold tracking-tight">
+      <Link href="/" className="px-3 py-2 text-base font-bold tracking-tight">
         pawl
       </Link>
       <div className="flex min-h-0 flex-1 gap-px overflow-auto px-1.5 max-md:flex-row md:flex-col">
-        {VIEWS.filter(({ isListed }) => isListed).map(({ path, title }) => (
+        {listed.map(({ path, title }) => (
           <Link
             key={path}
             href={toHref(path)}
@@ -166,7 +170,7 @@ function Navigation({ onHelp }: { readonly onHelp: () => void }) {
         ))}
       </div>
       <div className="flex items-center gap-1 p-1.5 md:flex-col md:items-stretch md:border-t md:border-line">
-        <Liveness />
+        {!isOnlyForTerminals && <Liveness />}
         <div className="flex items-center gap-1">
           <ThemeChoice />
           <Button kind="quiet" aria-label="Keys" onClick={onHelp}>

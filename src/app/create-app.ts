@@ -130,6 +130,10 @@ class App implements OpenApplication {
       secrets: this.#secrets,
       confine: (program, writable) => this.#work.confineTerminal(program, writable),
       files: () => this.files(),
+      serveView: async (web) => {
+        const { serveTerminalView } = await import("./executors/serve-terminal-view.ts");
+        return serveTerminalView({ app: this, web, tell, onDefect: options.onDefect });
+      },
       tell,
     });
     this.#agents = composeAgents({

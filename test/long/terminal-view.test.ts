@@ -1,8 +1,8 @@
 import { test } from "vitest";
 import { knock, printBesideIdleViewers } from "../terminal-view/load.ts";
 
-test("20 MB are printed while some look on and never read", async () => {
-  await printBesideIdleViewers(20_000_000);
+test("100 MB are printed while some look on and never read", async () => {
+  await printBesideIdleViewers(100_000_000);
 });
 
 test("thousands of connections are turned away, and the view goes on", async () => {

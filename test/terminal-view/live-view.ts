@@ -1,19 +1,31 @@
 import { onTestFinished } from "vitest";
-import { WebSocket } from "ws";
 import { serveTerminalView } from "../../src/app/executors/serve-terminal-view.ts";
+import { createPawlClient, type TerminalEvent } from "../../src/client/pawl-client.ts";
 import type { LoadedTerminalOptions } from "../../src/config/load-terminal-options.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../src/core/json.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../../src/executors/terminal/terminal-options.ts";
 import { openTerminals, type TestTerminals } from "../end-to-end/terminals/open-terminals.ts";
+import { HttpWorld } from "../fakes/http-world.ts";
 
 export interface LiveView {
   readonly terminals: TestTerminals;
   readonly base: URL;
+  /** As it is sent. */
   readonly token: string;
   /** Of the page that lists the terminals. */
   readonly listUrl: string;
   urlOf(sessionId: string): string;
-  socketUrlOf(sessionId: string): string;
+  /** Looks at a terminal as the page does. */
+  watch(sessionId: string): Watcher;
+}
+
+interface Watcher {
+  readonly events: readonly TerminalEvent[];
+  /** What has been shown since the screen was last shown anew. */
+  readonly shown: string;
+  /** Resolves when the terminal has ended. */
+  readonly ended: Promise<void>;
+  type(text: string): Promise<unknown>;
+  until(text: string): Promise<void>;
 }
 
 type Web = LoadedTerminalOptions["web"];
@@ -25,75 +37,61 @@ export async function liveView(
   surroundings: Partial<TerminalSurroundings> = {},
 ): Promise<LiveView> {
   const terminals = openTerminals(options, surroundings);
+  const { parts, defects } = new HttpWorld([], {
+    terminals: terminals.views,
+    terminal: { web_input: web.canType ?? false },
+  });
   const view = await serveTerminalView({
+    app: parts.app,
     web: { enabled: true, host: "127.0.0.1", port: 0, token: undefined, canType: false, ...web },
-    views: terminals.views,
     tell: () => undefined,
+    onDefect: (error) => defects.push(error),
   });
   if (view === undefined) throw new Error("The view could not listen.");
   onTestFinished(() => view.close());
-  const base = new URL(view.toWebUrl("session_0"));
-  const token = base.searchParams.get("token") ?? "";
+  const page = new URL(view.toWebUrl("session_0"));
+  const token = page.href.slice(page.href.indexOf("=") + 1);
+  const base = new URL(page.origin);
   return {
     terminals,
-    base: new URL(base.origin),
+    base,
     token,
-    listUrl: `${base.origin}/terminals?token=${encodeURIComponent(token)}`,
+    listUrl: `${base.origin}/ui/terminals?token=${token}`,
     urlOf: (id) => view.toWebUrl(id),
-    socketUrlOf: (id) => `ws://${base.host}/terminals/${id}/pty?token=${encodeURIComponent(token)}`,
+    watch: (id) => watch({ url: base.origin, apiKey: token }, id),
   };
 }
 
-export interface Watcher {
-  readonly socket: WebSocket;
-  readonly frames: readonly JsonObject[];
-  /** What has been shown since the screen was last shown anew. */
-  readonly shown: string;
-  readonly closed: Promise<number>;
-  until(holds: () => boolean): Promise<void>;
-  type(data: string): void;
-}
-
-/** Looks at a terminal as the page does. */
-export async function watch(url: string, { isReady = true } = {}): Promise<Watcher> {
-  const socket = new WebSocket(url);
-  onTestFinished(() => socket.terminate());
-  const frames: JsonObject[] = [];
+function watch(server: { readonly url: string; readonly apiKey: string }, id: string): Watcher {
+  const { call, followTerminal } = createPawlClient(server);
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const events: TerminalEvent[] = [];
+  const looking = new Set<() => void>();
   let shown = "";
-  const waiting = new Set<() => void>();
-  const closed = new Promise<number>((resolve) => socket.on("close", (code) => resolve(code)));
-  socket.on("message", (data) => {
-    const frame = JSON.parse(String(data)) as Json;
-    if (!isJsonObject(frame)) throw new Error("A frame is an object.");
-    frames.push(frame);
-    if (frame["type"] === "screen") shown = "";
-    if (typeof frame["data"] === "string") {
-      shown += frame["data"];
-      if (isReady) socket.send('{"type":"ready"}');
+  const follow = async () => {
+    for await (const each of followTerminal(id, { signal: stop.signal })) {
+      events.push(each);
+      if (each.event === "screen") shown = "";
+      if (each.event !== "ended") shown += each.data.data;
+      for (const look of looking) look();
     }
-    for (const look of waiting) look();
-  });
-  await new Promise((resolve, reject) => {
-    socket.once("open", resolve);
-    socket.once("error", reject);
+  };
+  const ended = follow().catch((error: unknown) => {
+    if (!stop.signal.aborted) throw error;
   });
   return {
-    socket,
-    frames,
+    events,
     get shown() {
       return shown;
     },
-    closed,
-    until: (holds) =>
+    ended,
+    type: (text) => call("POST /terminals/{id}/keys", { id, text }),
+    until: (text) =>
       new Promise((resolve) => {
-        const look = () => {
-          if (!holds()) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
+        const look = () => shown.includes(text) && resolve();
+        looking.add(look);
         look();
       }),
-    type: (data) => socket.send(JSON.stringify({ type: "input", data })),
   };
 }

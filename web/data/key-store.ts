@@ -1,8 +1,10 @@
 import { ApiError } from "pawl/client";
 
 const PLACE = "pawl.key";
+/** The key came with the address of a terminal, and opens terminals only. */
+const ONLY_TERMINALS = "pawl.only-terminals";
 
-/** The key of this tab: asked for once, sent in a header, never in an address. */
+/** The key of this tab, sent in a header. A person gives it, or the address of a terminal, which loses it at once: histories keep addresses. */
 export class KeyStore {
   readonly #storage: Storage;
   readonly #listeners = new Set<() => void>();
@@ -11,6 +13,16 @@ export class KeyStore {
 
   constructor(storage: Storage) {
     this.#storage = storage;
+    const given = new URLSearchParams(location.search).get("token");
+    if (given === null) return;
+    // A token may be any text, and a header may not.
+    storage.setItem(PLACE, encodeURIComponent(given));
+    storage.setItem(ONLY_TERMINALS, "yes");
+    history.replaceState(null, "", location.pathname);
+  }
+
+  get isOnlyForTerminals(): boolean {
+    return this.#storage.getItem(ONLY_TERMINALS) !== null;
   }
 
   get key(): string | undefined {

@@ -26,7 +26,7 @@ export function ServerProvider({ keys, feed, url, children }: ServerProviderProp
   const client = useMemo(() => createPawlClient({ url, ...(key === undefined ? {} : { apiKey: key }) }), [url, key]);
   useEffect(() => {
     const stop = new AbortController();
-    void feed.run(client, stop.signal, (error) => isKeyError(error) && keys.ask(error));
+    if (!keys.isOnlyForTerminals) void feed.run(client, stop.signal, (error) => isKeyError(error) && keys.ask(error));
     void queries.resetQueries();
     return () => stop.abort();
   }, [client, feed, keys, queries]);

@@ -12,16 +12,23 @@ interface CallOptions {
   readonly enabled?: boolean;
   /** It is read again when one of these happens in a run. */
   readonly when?: (event: FeedEvent) => boolean;
+  /** How often it is read while the page is in sight, for what changes without an event of a run. */
+  readonly everyMs?: number;
 }
 
 /** Reads a route, and keeps what it answered for all views. The answer before is shown while another is asked for. */
-export function useCall<At extends Route>(at: At, input?: Given<At>, { enabled = true, when }: CallOptions = {}) {
+export function useCall<At extends Route>(
+  at: At,
+  input?: Given<At>,
+  { enabled = true, when, everyMs }: CallOptions = {},
+) {
   const { client } = useServer();
   const query = useQuery<OutputOf<At>, ApiError>({
     queryKey: queryKeyOf(at, input),
     queryFn: () => client.call(at, ...([input] as InputOf<At>)),
     placeholderData: keepPreviousData,
     enabled,
+    refetchInterval: everyMs ?? false,
     retry: (failures, error) => failures < 1 && (error.status === undefined || error.status >= 500),
   });
   const again = usePaced(query.refetch);

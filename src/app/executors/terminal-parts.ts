@@ -28,6 +28,8 @@ interface TerminalPartsOptions {
   confine(program: ConfinedProgram, writable: readonly string[]): Promise<StandingProgram>;
   /** The storage of recordings. */
   files(): Promise<FileStorage>;
+  /** Lets people watch in a browser. */
+  serveView(web: LoadedTerminalOptions["web"]): Promise<TerminalView | undefined>;
   /** For a person: what is wrong with files of the library. */
   tell(line: string): void;
 }
@@ -181,7 +183,6 @@ export class TerminalParts {
   }
 
   async #openSessions(): Promise<TerminalSessions> {
-    const { tell } = this.#options;
     const [options, recordings] = await Promise.all([this.#loadOptions(), this.#openRecordings()]);
     const sessions = await this.#createSessions(options, {
       opened: (session) => {
@@ -191,10 +192,7 @@ export class TerminalParts {
       toWebUrl: (id) => this.#view?.toWebUrl(id) ?? null,
     });
     this.#live = sessions;
-    if (options.web.enabled) {
-      const { serveTerminalView } = await import("./serve-terminal-view.ts");
-      this.#view = await serveTerminalView({ web: options.web, views: sessions.views, tell });
-    }
+    if (options.web.enabled) this.#view = await this.#options.serveView(options.web);
     // Now that it is known where each can be watched.
     await sessions.takeUp();
     return sessions;

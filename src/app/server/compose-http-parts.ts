@@ -14,7 +14,7 @@ import { ServiceMcp } from "./service-mcp.ts";
 
 const MAX_GRAPHS = 500;
 
-type Gate = Pick<HttpParts, "authorize" | "appFor" | "callerFor" | "surfaceOf">;
+export type Gate = Pick<HttpParts, "authorize" | "appFor" | "callerFor" | "surfaceOf">;
 
 interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | "triggers" | "onDefect"> {
   readonly app: Application;

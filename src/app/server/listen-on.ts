@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Server } from "node:net";
-import type { Duplex } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
@@ -31,8 +30,6 @@ type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
 export interface ListenOptions {
   readonly address: string;
   readonly port: number;
-  /** Takes connections that are to speak another protocol, and ends them. */
-  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly maxConnections?: number;
   /** How long a client may take to send a whole request; a quarter of it for the headers. Answers may take any time. */
   readonly requestTimeoutMs?: number;
@@ -41,7 +38,7 @@ export interface ListenOptions {
 /** Listens on an address of this machine. Throws `ADDRESS_UNAVAILABLE`. */
 export async function listenOn(
   fetch: Fetch,
-  { address, port, upgrade, maxConnections, requestTimeoutMs = 60_000 }: ListenOptions,
+  { address, port, maxConnections, requestTimeoutMs = 60_000 }: ListenOptions,
 ): Promise<HttpListener> {
   let isClosing = false;
   let lastRequestAt = 0;
@@ -65,7 +62,6 @@ export async function listenOn(
     void answer(incoming, outgoing);
   });
   server.maxHeadersCount = MAX_HEADERS;
-  if (upgrade !== undefined) server.on("upgrade", upgrade);
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     const refused = (cause: Error) => {

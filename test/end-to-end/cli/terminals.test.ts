@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createPawlClient } from "../../../src/client/pawl-client.ts";
 import { needs } from "../../support/needs.ts";
 import { connectTerminal, gone, type TerminalClient } from "../mcp-terminal/terminal-client.ts";
 import { application } from "../support/application.ts";
@@ -126,9 +127,12 @@ test("terminals are listed with where to watch them, and ended", async () => {
   const { stdout } = await pawl(["terminals", "ls"], { cwd });
   expect(stdout).toMatch(/^ID +STATE +SIZE +OPEN FOR +QUIET FOR +PROGRAM\n/);
   for (const id of ids) expect(stdout).toContain(id);
-  const [, listUrl = ""] = /In a browser: (http:\/\/127\.0\.0\.1:\d+\/terminals\?token=\S+)/.exec(stdout) ?? [];
-  const page = await fetch(listUrl, { headers: { accept: "application/json" } });
-  expect(((await page.json()) as { data: { items: unknown[] } }).data.items).toHaveLength(3);
+  const [, listUrl = "", token = ""] =
+    /In a browser: (http:\/\/127\.0\.0\.1:\d+\/ui\/terminals\?token=(\S+))/.exec(stdout) ?? [];
+  expect(await (await fetch(listUrl)).text()).toContain("<script");
+  const { call } = createPawlClient({ url: new URL(listUrl).origin, apiKey: token });
+  expect((await call("GET /terminals")).items).toHaveLength(3);
+  await expect(call("GET /runs")).rejects.toMatchObject({ code: "FORBIDDEN" });
   const { sessions } = await owner.call("list_terminal_sessions");
   expect(sessions).toMatchObject([{ session_id: ids[0], web_url: listUrl.replace("?", `/${ids[0]}?`) }, {}, {}]);
 
@@ -167,7 +171,7 @@ test("terminals that have outlived their owner are listed, attached to and ended
 
   const next = await connectTerminal(cwd, { options: ["--web"] });
   expect(await next.call("list_terminal_sessions")).toMatchObject({
-    sessions: [{ session_id: id, web_url: expect.stringContaining(`/terminals/${id}?token=`) }],
+    sessions: [{ session_id: id, web_url: expect.stringContaining(`/ui/terminals/${id}?token=`) }],
   });
   await next.call("exit_terminal", { session_id: id });
   expect(readdirSync(join(cwd, ".pawl/terminals"))).toEqual([]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { TerminalOptions } from "../../../src/executors/terminal/terminal-options.ts";
 import { needs } from "../../support/needs.ts";
-import { liveView, watch } from "../../terminal-view/live-view.ts";
+import { liveView } from "../../terminal-view/live-view.ts";
 import { endTmuxServers, openTerminal, openTerminals, tmuxHolder } from "./open-terminals.ts";
 
 function socketDir(): string {
@@ -93,15 +93,15 @@ test("a session that has been found again is shown in browsers, takes what is ty
   await wait("shown before");
   await first.close();
 
-  const { terminals, socketUrlOf } = await liveView({ canType: true }, {}, { holder: tmuxHolder(dir) });
-  await terminals.takeUp();
-  const watcher = await watch(socketUrlOf(session_id));
-  await watcher.until(() => watcher.shown.includes("shown before"));
-  watcher.type("echo still-$mark\r");
-  await watcher.until(() => watcher.shown.includes("still-kept"));
-  watcher.type("exit 5\r");
-  await watcher.until(() => watcher.frames.some(({ type }) => type === "ended"));
-  expect(watcher.frames.at(-1)).toMatchObject({ exitCode: 5 });
+  const view = await liveView({ canType: true }, {}, { holder: tmuxHolder(dir) });
+  await view.terminals.takeUp();
+  const watcher = view.watch(session_id);
+  await watcher.until("shown before");
+  await watcher.type("echo still-$mark\r");
+  await watcher.until("still-kept");
+  await watcher.type("exit 5\r");
+  await watcher.ended;
+  expect(watcher.events.at(-1)).toMatchObject({ event: "ended", data: { exit_code: 5 } });
 });
 
 test("a program that never stops printing is found again, and ended", async () => {

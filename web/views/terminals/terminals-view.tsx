@@ -1,4 +1,5 @@
 import { Redirect, useLocation, useParams } from "wouter";
+import { useServer } from "../../data/server.tsx";
 import { useInAddress } from "../../data/use-address.ts";
 import { Button } from "../../parts/button.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -14,6 +15,7 @@ const RECORDINGS = "recordings/";
 /** Terminals that are open, one of them live, and the recordings of those that have ended. */
 export function TerminalsView() {
   const { data, error, isFetching, isPending, refetch } = useTerminals();
+  const { keys } = useServer();
   const items = data?.items ?? [];
   const [tab, setTab] = useInAddress("tab", "open");
   const [, go] = useLocation();
@@ -43,7 +45,7 @@ export function TerminalsView() {
           label="Terminals"
           tabs={[
             ["open", "Open", items.length],
-            ["recordings", "Recordings"],
+            ...(keys.isOnlyForTerminals ? [] : [["recordings", "Recordings"] as const]),
           ]}
           value={tab}
           onPick={setTab}

@@ -4,9 +4,13 @@ import { type ItemOf, useList } from "../../data/use-list.ts";
 export type OpenTerminal = ItemOf<"GET /terminals">;
 export type Recording = ItemOf<"GET /recordings">;
 
-/** The open terminals, read again when a step of a run begins or ends, as steps open and close them. */
+/** The open terminals. Steps open and close them, and so do people and programs that no event tells of. */
 export function useTerminals() {
-  return useCall("GET /terminals", {}, { when: ({ event }) => event.startsWith("step.") || event.startsWith("run.") });
+  return useCall(
+    "GET /terminals",
+    {},
+    { when: ({ event }) => event.startsWith("step.") || event.startsWith("run."), everyMs: 2_000 },
+  );
 }
 
 /** What was recorded, the latest first; of one run where that is named. */

@@ -4,6 +4,8 @@ import { useServer } from "../../data/server.tsx";
 
 /** As the server takes it at once. */
 const MOST_CHARACTERS = 10_000;
+/** A refusal stays in sight for so long, whatever is typed meanwhile. */
+const TOLD_MS = 6_000;
 
 /** Types into a terminal. What is typed while a piece is on its way is sent behind it, in order; a refused piece is told and left out. */
 export function useTyping(id: string) {
@@ -11,6 +13,7 @@ export function useTyping(id: string) {
   const [error, setError] = useState<ApiError>();
   const waiting = useRef<string[]>([]);
   const isSending = useRef(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const type = useCallback(
     async (text: string) => {
       waiting.current.push(text);
@@ -19,11 +22,12 @@ export function useTyping(id: string) {
       try {
         while (waiting.current.length > 0) {
           await client.call("POST /terminals/{id}/keys", { id, text: takePiece(waiting.current) });
-          setError(undefined);
         }
       } catch (refused) {
         waiting.current = [];
         setError(refused as ApiError);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => setError(undefined), TOLD_MS);
       } finally {
         isSending.current = false;
       }
