@@ -9,8 +9,8 @@ import type { FindExecutor } from "../hosts/executors.ts";
 import type { Drives } from "../hosts/local/local-host-options.ts";
 import type {
   AppHost,
+  CopyReport,
   DataFolder,
-  DataMover,
   HttpService,
   ListenOptions,
   OpenApplication,
@@ -270,11 +270,12 @@ class App implements OpenApplication {
     });
   }
 
-  async dataMover(): Promise<DataMover> {
-    const { createDataMover } = await import("./move-data.ts");
+  async copyData(from: string, files: string | undefined): Promise<CopyReport> {
+    const { copyData } = await import("./copy-data.ts");
     const { dataDir, config } = this;
-    const stores = () => this.#parts.stores();
-    return createDataMover({ dataDir, settings: config.settings, stores, secrets: () => this.secrets() });
+    const unseal = async (sealed: string) => (await this.secrets()).open(sealed);
+    const parts = { dataDir, settings: config.settings, stores: () => this.#parts.stores(), unseal };
+    return copyData(parts, from, files);
   }
 
   async checkBucket() {

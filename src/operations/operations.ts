@@ -37,7 +37,7 @@ const TOPICS = [
   { topic: "system", words: ["doctor", "config"], load: () => import("./service/service.ts") },
   { topic: "system", words: ["restate"], load: () => import("./restate/restate.ts") },
   { topic: "system", words: ["db"], load: () => import("./database/database.ts") },
-  { topic: "system", words: ["backup", "restore", "gc", "data"], load: () => import("./data/data.ts") },
+  { topic: "system", words: ["backup", "restore", "gc"], load: () => import("./data/data.ts") },
 ] as const;
 
 type TopicOperations = Awaited<ReturnType<(typeof TOPICS)[number]["load"]>>;

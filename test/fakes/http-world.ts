@@ -231,7 +231,7 @@ function toApplication(
     waits: async () => ({ ...NO_BUDGETS, capacity: [] }),
     checkSandbox: refuse,
     dataFolder: refuse,
-    dataMover: refuse,
+    copyData: refuse,
     prompts: async () => createPromptRenderer(),
     findToolProblem: async () => undefined,
     prices: async () =>

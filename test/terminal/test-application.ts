@@ -98,7 +98,7 @@ export async function testApplication(
     waits: async () => ({ ...NO_BUDGETS, capacity: [] }),
     checkSandbox: () => Promise.reject(new Error("Nobody asks for the sandbox here.")),
     dataFolder: () => Promise.reject(new Error("Nobody asks for the data folder here.")),
-    dataMover: () => Promise.reject(new Error("Nobody moves data here.")),
+    copyData: () => Promise.reject(new Error("Nothing is copied here.")),
   };
   return {
     app,

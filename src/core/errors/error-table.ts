@@ -524,24 +524,8 @@ export const ERRORS = {
   JOURNAL_IO: row("The journal cannot be written.", "Check the disk, then run `pawl runs resume --all`.", 1),
   BACKUP_EXISTS: row("The folder of the backup is there already.", "Name one that is not: each backup is a folder.", 1),
   BACKUP_INVALID: row("This is no backup, or it is not whole.", "Name a folder that `pawl backup` has made.", 1),
-  EXPORT_INVALID: row(
-    "This is no export, or it is not as it was written.",
-    "Name a file that `pawl data export` has made, or make it again.",
-    1,
-  ),
-  EXPORT_NEWER: row("A newer Pawl has made the export.", "Import it with that version of Pawl.", 1),
-  EXPORT_KEY: row(
-    "The secrets of the export were sealed with another key than the one of this process. Nothing was imported.",
-    'Set PAWL_SECRETS__KEY as it was there. If there was none, that data has a file of the key: set it to "hex:" and the text of `secrets.key`.',
-    1,
-  ),
-  EXPORT_UNEQUAL: row(
-    "What was imported was not the same when it was read back, so nothing was imported.",
-    "Try again. If that does not help, the target does not keep what is written: look at its disk and its settings, and report it.",
-    1,
-  ),
   DATA_EXISTS: row(
-    "There is data already where the backup would go.",
+    "There is data already where the backup or the copy would go.",
     "Name another folder with `--data DIR`, or move what is there aside with `--replace`.",
     1,
   ),
@@ -598,7 +582,7 @@ export const ERRORS = {
   ),
   RUNS_IN_DATABASE: row(
     "Runs are kept in a database, not in the data directory.",
-    "Back the database up with `pg_dump`, and the bucket with the tools of its store. `pawl data export FILE` writes both into one file.",
+    "Back the database up with `pg_dump`, and the bucket with the tools of its store. `pawl db copy` copies both into an empty place.",
     1,
   ),
   STORAGE_SHARED: row(

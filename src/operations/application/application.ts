@@ -92,8 +92,11 @@ export interface Application {
   hasPrice(model: string): Promise<boolean>;
   /** The folder of all data, for who copies it and clears it up. */
   dataFolder(): Promise<DataFolder>;
-  /** Moves all data out of the place where it is, or into it. */
-  dataMover(): Promise<DataMover>;
+  /**
+   * Copies all data from a data folder or a database into the empty place that the settings name. `files`: the data folder of its
+   * values and files. Throws `DATA_EXISTS`, `DATA_LOCKED`, `BACKUP_INVALID`, `SECRET_UNREADABLE`, `BLOB_MISSING`.
+   */
+  copyData(from: string, files: string | undefined): Promise<CopyReport>;
   /** Why what is written could not be kept now. Undefined: it could, or this process does not own the data. Absent: nobody looks. */
   storageTrouble?(): Promise<PawlError | undefined>;
   /** Whether the bucket answers where values and files are. Undefined: they are in the data folder. Absent: nobody looks. */
@@ -126,15 +129,7 @@ export interface DataFolder {
   collect(onlyLooks: boolean): Promise<CollectedData>;
 }
 
-/** Moves runs, records, values and files between a data folder and a database, in one file. */
-export interface DataMover {
-  /** Throws `BACKUP_EXISTS`, `DATA_LOCKED`. */
-  exportTo(path: string): Promise<MovedData & { readonly bytes: number }>;
-  /** Throws `EXPORT_INVALID`, `EXPORT_NEWER`, `EXPORT_KEY`, `EXPORT_UNEQUAL`, `DATA_EXISTS`, `DATA_LOCKED`. */
-  importFrom(path: string): Promise<MovedData>;
-}
-
-interface MovedData {
+export interface CopyReport {
   /** The data folder or the database. */
   readonly place: string;
   readonly runs: number;
@@ -142,8 +137,6 @@ interface MovedData {
   readonly records: number;
   readonly values: number;
   readonly files: number;
-  /** What a person should know beside it. */
-  readonly told: readonly string[];
 }
 
 interface CollectedData {

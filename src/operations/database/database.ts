@@ -77,6 +77,44 @@ export const migrateDatabase = defineOperation({
   },
 });
 
+export const copyAllData = defineOperation({
+  id: "copyAllData",
+  summary: "Copy all data from a data folder or a database into the empty place that the settings name",
+  scope: "admin",
+  effect: "writes",
+  input: z.strictObject({
+    from: z.string().min(1).describe("A data folder, or the address of a PostgreSQL database."),
+    files: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("The data folder with the values and files of a database that keeps them in no bucket."),
+  }),
+  output: z.object({
+    place: z.string().describe("The data folder, or the database without its password."),
+    runs: z.int(),
+    events: z.int().describe("How many events they have."),
+    records: z.int().describe("Schedules, keys, deliveries, budgets and all else that is recorded beside runs."),
+    values: z.int().describe("How many large values there are."),
+    files: z.int().describe("How many stored files and artifacts there are."),
+  }),
+  errors: ["BACKUP_INVALID", "BLOB_MISSING", "DATA_EXISTS", "DATA_LOCKED", "SECRET_UNREADABLE"],
+  http: FOR_OPERATORS,
+  cli: [
+    {
+      verb: "db copy",
+      args: ["from"],
+      show: ({ place, runs, events, records, values, files }) => ({
+        data: `${place}: ${runs} runs with ${events} events, ${records} records, ${values} values, ${files} files`,
+        told: ["Start nothing on the old data any more: the same steps would run in both places."],
+      }),
+      example: "db copy .pawl",
+    },
+  ],
+  mcp: FOR_OPERATORS,
+  handle: async ({ app }, { from, files }) => app.copyData(from, files),
+});
+
 function databaseOf(app: Application): DatabaseCare {
   const database = app.database?.();
   if (database !== undefined) return database;

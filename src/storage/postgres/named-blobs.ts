@@ -1,9 +1,11 @@
-import { MOVED_TABLES, quote } from "../sql/moved-tables.ts";
 import { SEQ_RANGE } from "../sql/run-row.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 
 /** A statement that reads for longer would be taken for one that gets no answer. */
 const RUNS_AT_ONCE = 1_000;
+
+const TEXTS = `SELECT table_name AS name, string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns
+  WHERE table_schema = current_schema() AND data_type = 'text' GROUP BY 1`;
 
 interface NamedRow {
   readonly hash: string;
@@ -14,21 +16,15 @@ export async function dropNamedInDatabase(database: SqlDatabase, hashes: Map<str
   const drop = (rows: readonly NamedRow[]) => {
     for (const { hash } of rows) hashes.delete(hash);
   };
-  for (const { name, columns } of MOVED_TABLES) {
-    const texts = columns.filter(({ isNumber }) => !isNumber).map((column) => column.name);
-    const text = selectNamed(name, texts);
+  for (const { name, columns } of await database.all<{ readonly name: string; readonly columns: string }>(TEXTS)) {
+    const joined = `concat_ws(' ', ${columns})`;
+    const text = `SELECT DISTINCT named[1] AS hash FROM "${name}", regexp_matches(${joined}, '~([0-9a-f]{64})', 'g') AS named
+      WHERE strpos(${joined}, '~') > 0`;
     if (name !== "events") drop(await database.all<NamedRow>(text));
     else
       for await (const range of eventRanges(database))
         drop(await database.all<NamedRow>(`${text} AND id > ? AND id <= ?`, ...range));
   }
-  drop(await database.all<NamedRow>(selectNamed("inbox", ["body"])));
-}
-
-function selectNamed(table: string, columns: readonly string[]): string {
-  const text = `concat_ws(' ', ${columns.map(quote).join(", ")})`;
-  return `SELECT DISTINCT named[1] AS hash FROM ${quote(table)}, regexp_matches(${text}, '~([0-9a-f]{64})', 'g') AS named
-    WHERE strpos(${text}, '~') > 0`;
 }
 
 /** Ranges of keys that hold all events which were there when the last range was asked for. */

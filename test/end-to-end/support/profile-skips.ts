@@ -39,7 +39,7 @@ const EMBEDDED_ONLY: Readonly<Record<string, Readonly<Record<string, string>>>> 
   "serve/backup.test.ts": {
     "*": "it copies and clears a data folder; over a database `backup` refuses, and `test/faults/shared/garbage.test.ts` has `gc`",
   },
-  "serve/move-data.test.ts": { "*": "it moves data folders, and sets databases and buckets itself" },
+  "serve/copy-data.test.ts": { "*": "it copies data folders, and sets databases and buckets itself" },
   "serve/s3.test.ts": {
     "a run goes on with": "its values lie in the data folder first",
     "gc clears the bucket": "it backs a data folder up",
