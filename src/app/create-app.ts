@@ -117,7 +117,13 @@ class App implements OpenApplication {
     const { data, storage } = config.settings;
     const { makesNothing } = options;
     const database = () => this.#database();
-    this.#parts = new OpenedParts(this.dataDir, { durability: data.durability, storage, makesNothing, database });
+    this.#parts = new OpenedParts(this.dataDir, {
+      durability: data.durability,
+      storage,
+      makesNothing,
+      database,
+      finishOutbox: async (ids) => (await this.#openedHost()).finishOutbox(ids),
+    });
     const parts = { appDir, dataDir: this.dataDir, config };
     const { limits, patience_ms: patienceMs } = config.settings.capacity;
     this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs, ...this.#otherCallers() });
@@ -178,8 +184,7 @@ class App implements OpenApplication {
   }
 
   host(): Promise<AppHost> {
-    this.#host ??= this.#openHost(() => this.#connect());
-    return this.#host;
+    return this.#openedHost();
   }
 
   backgroundHost({ onlyStarts = false } = {}): Promise<AppHost> {
@@ -207,10 +212,8 @@ class App implements OpenApplication {
   }
 
   async findOwner(): Promise<Owner> {
-    const host = await this.#host;
-    const connection = await this.#connection();
-    const url = connection?.role === "owner" ? connection.ownership.url : undefined;
-    if (host !== undefined) return { state: "held", pid: host.ownerPid, url };
+    const connection = (await this.#host)?.connection;
+    if (connection?.role === "owner") return { state: "held", pid: process.pid, url: connection.ownership.url };
     if (this.#database() !== undefined) return { state: "free" };
     const { lookForOwner } = await import("./owner/connect.ts");
     return lookForOwner(this.dataDir);
@@ -382,8 +385,13 @@ class App implements OpenApplication {
     const connection = await this.#connection();
     if (connection?.role === "owner" && connection.host.driving > 0) {
       const { driving } = connection.host;
+      const { successor } = connection.ownership;
       const runs = driving === 1 ? "1 other run is" : `${driving} other runs are`;
-      this.#options.tell(`${runs} still under way in this process, which stays until then. Ctrl-C lays them down.`);
+      const then =
+        successor === undefined
+          ? "which stays until then. Ctrl-C parks them."
+          : `and ${driving === 1 ? "goes" : "go"} on in the server at ${successor}.`;
+      this.#options.tell(`${runs} still under way in this process, ${then}`);
     } else if (connection?.role === "owner" && connection.ownership.hasGuestsOfTerminals) {
       this.#options.tell(
         "Terminals of this process are open for other processes, for which it stays. Ctrl-C ends them.",
@@ -420,19 +428,25 @@ class App implements OpenApplication {
     this.library = library;
     this.compiledTexts = new CompiledTexts();
     this.#isServer = true;
-    const host = await this.host();
-    const connection = await this.#connection();
-    if (connection?.role !== "owner") throw ownedByAnother(this.dataDir, host.ownerPid);
-    const { ownership } = connection;
+    const host = await this.#openedHost();
+    const { connection } = host;
+    if (connection.role === "guest") {
+      if (connection.url !== undefined) throw servedByAnother(this.dataDir, connection.url);
+      this.#options.tell(
+        `Process ${connection.ownerPid} drives the runs of ${this.dataDir} until its own run rests. Then this one does.`,
+      );
+    }
     this.#tools.holdEager().catch((error: unknown) => this.#options.onDefect(error));
-    const announce = (url: string) => ownership.announce(url);
+    const announce = (url: string) => host.announce(url);
     const onDefect = (error: unknown) => this.#options.onDefect(error);
     const { level, format: wanted } = this.config.settings.log;
     const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
     const log = await createLog({ level, format, mask: this.mask, write: (line) => options.log(line) });
     const observers = this.#observers;
-    if (ownership.loss !== undefined) log.write("error", `storage: DATA_LOST ${ownership.loss}`, { code: "DATA_LOST" });
-    ownership.storage.start(log);
+    void host.owned.then(({ loss, storage }) => {
+      if (loss !== undefined) log.write("error", `storage: DATA_LOST ${loss}`, { code: "DATA_LOST" });
+      storage.start(log);
+    });
     try {
       return await openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, where);
     } catch (error) {
@@ -490,6 +504,11 @@ class App implements OpenApplication {
   /** Undefined: this process has not needed one, or could not get one. */
   async #connection(): Promise<Connection | undefined> {
     return (await this.#host?.catch(() => undefined))?.connection;
+  }
+
+  #openedHost(): Promise<ReconnectingHost> {
+    this.#host ??= this.#openHost(() => this.#connect());
+    return this.#host;
   }
 
   async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<ReconnectingHost> {
@@ -609,10 +628,10 @@ class App implements OpenApplication {
         resolveCall: async (call) => (await import("../operations/start/resolve-call.ts")).resolveCall(this, call),
         onDefect: (error) => this.#options.onDefect(error),
       },
-      openService: async () => {
+      openService: async (successors) => {
         const { openOwnerService } = await import("./owner/open-owner-service.ts");
         const onDefect = (error: unknown) => this.#options.onDefect(error);
-        return openOwnerService({ app: this, observers: this.#observers, onDefect });
+        return openOwnerService({ app: this, observers: this.#observers, successors, onDefect });
       },
       openTerminals: () => this.#terminals.running,
       isEndpoint: this.#isEndpoint,
@@ -641,10 +660,10 @@ function withoutEndpoint(): PawlError {
   });
 }
 
-function ownedByAnother(dataDir: string, pid: number): PawlError {
+function servedByAnother(dataDir: string, url: string): PawlError {
   return new PawlError("DATA_LOCKED", {
-    message: `${dataDir} is owned by process ${pid}, and who serves must own it.`,
-    remedy: `End process ${pid}, start this one first next time (others go through it), or name other data with --data.`,
-    details: { pid },
+    message: `A server takes requests for ${dataDir} already, at ${url}.`,
+    remedy: "Use that server, end it first, or name another data folder with --data.",
+    details: { url },
   });
 }

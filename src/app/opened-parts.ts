@@ -17,6 +17,8 @@ interface OpenedPartsOptions {
   database(): Promise<SharedDatabase> | undefined;
   readonly storage: Settings["storage"];
   readonly durability: "power" | "process";
+  /** Has the owner take entries off the outbox, where this process only reads. */
+  finishOutbox(ids: readonly number[]): Promise<void>;
   /** Records that are not there are empty, and are not made. */
   readonly makesNothing?: boolean | undefined;
 }
@@ -47,7 +49,10 @@ export class OpenedParts {
     const path = join(this.#dataDir, "pawl.db");
     // Looked for again each time: another process may make it meanwhile.
     if (!existsSync(path)) return emptyJournal();
-    this.#reading ??= openForReading(path);
+    this.#reading ??= openForReading(path).then((journal) => ({
+      ...journal,
+      finishOutbox: (ids) => this.#options.finishOutbox(ids),
+    }));
     return this.#reading;
   }
 

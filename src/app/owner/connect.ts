@@ -12,7 +12,7 @@ import { makePrivateSocketPath, makeSocketPath, type SocketPath } from "./socket
 /** How this process takes part: it drives the runs, or it talks to the one that does. */
 export type Connection =
   | (Address & { readonly role: "owner"; readonly host: Ownership["host"]; readonly ownership: Ownership })
-  | (Address & { readonly role: "guest"; readonly host: OwnerClient });
+  | (Address & { readonly role: "guest"; readonly host: OwnerClient; readonly url: string | undefined });
 
 interface Address {
   readonly ownerPid: number;
@@ -73,12 +73,13 @@ export async function connectToPresent({
 
 /** Undefined: nobody listens there, yet or any more. */
 export async function connectToOwner(
-  { pid, socket }: Pick<OwnerInfo, "pid" | "socket">,
+  { pid, socket, url }: Omit<OwnerInfo, "host">,
   journal: ConnectOptions["journal"],
 ): Promise<Connection | undefined> {
   const { OwnerClient } = await import("./owner-client.ts");
   try {
-    return { role: "guest", ownerPid: pid, ownerSocket: socket, host: await OwnerClient.connect(socket, { journal }) };
+    const host = await OwnerClient.connect(socket, { journal });
+    return { role: "guest", ownerPid: pid, ownerSocket: socket, host, url };
   } catch {
     return undefined;
   }

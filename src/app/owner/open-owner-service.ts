@@ -7,11 +7,13 @@ import type { OperationContext } from "../../operations/operation.ts";
 import type { HttpEnv } from "../../surfaces/http/http-parts.ts";
 import { MAX_OWNER_BODY, mountOwnerRoutes } from "../../surfaces/http/owner-routes.ts";
 import { openQuietService } from "../server/open-quiet-service.ts";
+import type { Successors } from "./open-ownership.ts";
 import { SURFACE_HEADER } from "./surface-header.ts";
 
 interface Owned {
   readonly app: Application;
   readonly observers: RunObservers;
+  readonly successors: Successors;
   onDefect(error: unknown): void;
 }
 
@@ -21,7 +23,7 @@ const SURFACES: readonly string[] = ["api", "cli", "mcp"] satisfies readonly Ope
  * The service as the owner offers it over its socket: all routes of `pawl serve` without keys and limits, since only the
  * owner's user can open the socket, and those by which processes share the owner.
  */
-export async function openOwnerService({ app: whole, observers, onDefect }: Owned) {
+export async function openOwnerService({ app: whole, observers, successors, onDefect }: Owned) {
   const { http, feed } = await openQuietService(whole, {
     settings: { max_body_bytes: MAX_OWNER_BODY },
     hosts: undefined,
@@ -33,7 +35,7 @@ export async function openOwnerService({ app: whole, observers, onDefect }: Owne
       callerFor: () => soleCaller(app),
       surfaceOf: (c) => toSurface(c.req.header(SURFACE_HEADER)),
     }),
-    mountMore: mountOwnerRoutes,
+    mountMore: (http, app) => mountOwnerRoutes(http, app, successors),
   });
   observers.add(feed);
   const answer = getRequestListener((request: Request, env) => http.fetch(request, env as HttpEnv["Bindings"]));

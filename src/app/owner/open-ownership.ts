@@ -29,7 +29,7 @@ export interface OwnershipParts {
     | "maxRowsPerCommit"
   > & { readonly secrets: RunSecrets };
   /** Opens the server that other processes reach. */
-  readonly openService: OwnerServerOptions["open"];
+  openService(successors: Successors): ReturnType<OwnerServerOptions["open"]>;
   /** Restate calls this process, which drives runs then. False: it may only start and ask. */
   readonly isEndpoint: boolean;
   /** A line for a person. */
@@ -70,11 +70,13 @@ export async function openOwnership(
   void driven?.startUnfinished().catch(parts.host.onDefect);
   const stopLooking = lookForRuns(local, seat, parts);
   const { onDefect } = parts.host;
-  const server = await OwnerServer.listen({ path: socketPath, open: () => parts.openService(), onDefect });
+  const successors = new Successors();
+  const open = () => parts.openService(successors);
+  const server = await OwnerServer.listen({ path: socketPath, open, onDefect });
   const openTerminals = () => parts.openTerminals();
   const host = driven ?? shared;
   const close = async () => driven?.close();
-  return { ownership: new Ownership({ seat, host, server, openTerminals, stopLooking, close }), resumed };
+  return { ownership: new Ownership({ seat, host, server, successors, openTerminals, stopLooking, close }), resumed };
 }
 
 /** A command that works on a data directory drives its runs itself: Restate cannot call it. */
@@ -109,6 +111,7 @@ interface Owned {
   readonly seat: Seat;
   readonly host: RunHost;
   readonly server: OwnerServer;
+  readonly successors: Successors;
   openTerminals(): number;
   stopLooking(): void;
   /** Before the journal is closed. */
@@ -117,6 +120,32 @@ interface Owned {
 
 const LOOK_AGAIN_MS = 50;
 const IDLE_GRACE_MS = 5_000;
+/** How long runs of other processes may take to end before a server goes on with them. */
+const HAND_OVER_GRACE_MS = 5_000;
+
+/** Servers that use this owner and are the owner after it. */
+export class Successors {
+  readonly #urls = new Set<string>();
+  #changed: () => void = () => undefined;
+
+  get url(): string | undefined {
+    return [...this.#urls].at(-1);
+  }
+
+  /** Returns what takes it back. */
+  add(url: string): () => void {
+    this.#urls.add(url);
+    this.#changed();
+    return () => {
+      this.#urls.delete(url);
+      this.#changed();
+    };
+  }
+
+  whenChanged(changed: () => void): void {
+    this.#changed = changed;
+  }
+}
 
 /** The data directory, or a part in a database, as long as this process drives runs. */
 export class Ownership {
@@ -127,6 +156,7 @@ export class Ownership {
 
   constructor(owned: Owned) {
     this.#owned = owned;
+    owned.successors.whenChanged(() => this.#tellUrl());
   }
 
   get host(): RunHost {
@@ -145,15 +175,20 @@ export class Ownership {
     return this.#owned.seat.loss;
   }
 
-  /** The address at which this process takes requests. Undefined: it takes none. */
+  /** The address at which requests are taken: by this process, or by the server that waits for the data. */
   get url(): string | undefined {
-    return this.#url;
+    return this.#url ?? this.successor;
+  }
+
+  /** The address of a server that goes on with the runs when this process ends. */
+  get successor(): string | undefined {
+    return this.#owned.successors.url;
   }
 
   /** Tells other processes where this one takes requests. */
   announce(url: string): void {
     this.#url = url;
-    this.#owned.seat.announce(url);
+    this.#tellUrl();
   }
 
   /** Whether other processes may be using the terminals of this one. */
@@ -161,21 +196,35 @@ export class Ownership {
     return this.#owned.server.callers > 0 && this.#owned.openTerminals() > 0;
   }
 
-  /** Resolves when no run is under way here and nobody uses terminals of this process, or when the signal aborts. */
+  /**
+   * Resolves when no run is under way here and no process uses terminals of this one, or when the signal aborts. If a server waits
+   * for the data, the runs are waited for a moment only.
+   */
   async finished(stop: AbortSignal): Promise<void> {
-    const isNeeded = () => this.#owned.host.driving > 0 || this.hasGuestsOfTerminals;
+    const handsOverAt = Date.now() + HAND_OVER_GRACE_MS;
+    const mayLeaveRuns = () => this.successor !== undefined && Date.now() >= handsOverAt;
+    const isNeeded = () => (this.#owned.host.driving > 0 && !mayLeaveRuns()) || this.hasGuestsOfTerminals;
     while (isNeeded() && !stop.aborted) await setTimeout(LOOK_AGAIN_MS);
   }
 
-  /** Resolves when for some seconds nobody has needed this process: no run under way, no caller, no timer to come. */
+  /**
+   * Resolves when for some seconds this process was not needed: no run under way, no caller, no timer to come. If a server waits for
+   * the data, it resolves as soon as no run is under way.
+   */
   async idle(stop: AbortSignal): Promise<void> {
     const { host, server, seat } = this.#owned;
+    const isNeeded = async () => server.callers > 0 || (await seat.journal.nextWakeAt()) !== undefined;
     let idleSince = Date.now();
     while (!stop.aborted && Date.now() - idleSince < IDLE_GRACE_MS) {
-      const isNeeded = host.driving > 0 || server.callers > 0 || (await seat.journal.nextWakeAt()) !== undefined;
-      if (isNeeded) idleSince = Date.now();
+      const isBusy = host.driving > 0 || this.hasGuestsOfTerminals;
+      if (!isBusy && this.successor !== undefined) return;
+      if (isBusy || (await isNeeded())) idleSince = Date.now();
       await setTimeout(LOOK_AGAIN_MS);
     }
+  }
+
+  #tellUrl(): void {
+    this.#owned.seat.announce(this.url);
   }
 
   /** Lays every run down, durably. */

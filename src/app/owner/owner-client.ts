@@ -81,6 +81,16 @@ export class OwnerClient implements RunHost {
   /** This process drives nothing itself. */
   readonly driving = 0;
 
+  /** Tells the owner that a server waits for the data, and where it takes requests, as long as this process uses the owner. */
+  announce(url: string): void {
+    const path = `/owner/successor?url=${encodeURIComponent(url)}`;
+    this.#readLines(path, () => undefined, this.#over.signal).catch(() => undefined);
+  }
+
+  async finishOutbox(ids: readonly number[]): Promise<void> {
+    await this.#askNow("POST", "/owner/outbox/finished", { body: { ids } });
+  }
+
   /** The owner recovered when it became the owner. */
   async recover(): Promise<{ readonly resumed: number }> {
     return { resumed: 0 };

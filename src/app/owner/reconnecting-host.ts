@@ -7,6 +7,7 @@ import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { Connection } from "./connect.ts";
+import type { Ownership } from "./open-ownership.ts";
 import { ReconnectingWatch } from "./reconnecting-watch.ts";
 
 export interface ReconnectingHostParts {
@@ -34,11 +35,13 @@ export class ReconnectingHost implements AppHost {
   #connection: Connection;
   #reconnecting: Promise<void> | undefined;
   #isClosed = false;
+  #url: string | undefined;
+  readonly #owned = Promise.withResolvers<Ownership>();
 
   constructor(first: Connection, parts: ReconnectingHostParts) {
     this.#parts = parts;
     this.#connection = first;
-    this.#listenForLoss(first);
+    this.#use(first);
   }
 
   get connection(): Connection {
@@ -134,6 +137,23 @@ export class ReconnectingHost implements AppHost {
     });
   }
 
+  /** This process serves at the address, now or as soon as the owner has ended its own run. */
+  announce(url: string): void {
+    this.#url = url;
+    announceTo(this.#connection, url);
+  }
+
+  /** Resolves when this process is the owner. */
+  get owned(): Promise<Ownership> {
+    return this.#owned.promise;
+  }
+
+  async finishOutbox(ids: readonly number[]): Promise<void> {
+    await this.#withOwner((connection) =>
+      connection.role === "owner" ? connection.ownership.journal.finishOutbox(ids) : connection.host.finishOutbox(ids),
+    );
+  }
+
   stopAsking(): void {
     const { host } = this.#connection;
     if ("stopAsking" in host) host.stopAsking?.();
@@ -167,9 +187,10 @@ export class ReconnectingHost implements AppHost {
     return record === undefined || record === "ambiguous" || record.completedAt === undefined ? undefined : record;
   }
 
-  /** A caller that only watches a waiting run has no pending call that would notice the loss. */
-  #listenForLoss(connection: Connection): void {
-    if (connection.role !== "guest") return;
+  #use(connection: Connection): void {
+    if (this.#url !== undefined) announceTo(connection, this.#url);
+    if (connection.role === "owner") return this.#owned.resolve(connection.ownership);
+    // A caller that only watches a waiting run has no pending call that would notice the loss.
     connection.host.whenGone(() => {
       this.#replace(connection).catch(() => undefined);
     });
@@ -205,11 +226,16 @@ export class ReconnectingHost implements AppHost {
   async #findNextOwner(): Promise<void> {
     const { ownerPid } = this.#connection;
     this.#connection = await this.#parts.connect();
-    this.#listenForLoss(this.#connection);
+    this.#use(this.#connection);
     const next = this.role === "owner" ? "This process goes on" : `Process ${this.ownerPid} goes on`;
     this.#parts.tell(`Process ${ownerPid}, which drove the runs, is gone. ${next}.`);
     for (const watch of this.#watches) watch.attach(this.#connection.host);
   }
+}
+
+function announceTo(connection: Connection, url: string): void {
+  if (connection.role === "owner") connection.ownership.announce(url);
+  else connection.host.announce(url);
 }
 
 function isUnderWay({ status }: RunRecord): boolean {

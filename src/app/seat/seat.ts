@@ -29,8 +29,8 @@ export interface Seat {
   readonly workers: Workers | undefined;
   /** `lost` is called when others have taken over what this process drives. */
   whenLost(lost: () => void): void;
-  /** Tells other processes where this one takes requests. */
-  announce(url: string): void;
+  /** Tells other processes where requests are taken. Undefined: nowhere. */
+  announce(url: string | undefined): void;
   /** After the journal was closed. */
   release(): Promise<void>;
 }

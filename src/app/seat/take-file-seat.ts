@@ -36,7 +36,8 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
     relay: undefined,
     workers: undefined,
     whenLost: () => undefined,
-    announce: (url) => lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, url }),
+    announce: (url) =>
+      lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, ...(url === undefined ? {} : { url }) }),
     release: async () => lock.release(),
   };
 }

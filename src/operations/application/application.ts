@@ -168,7 +168,7 @@ export interface OpenApplication extends Application {
   leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
   /** Becomes the owner, and stays until nobody has needed it for some seconds. */
   serve(stop: AbortSignal): Promise<void>;
-  /** Becomes the owner, takes HTTP requests and arms triggers. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
+  /** Takes HTTP requests and arms triggers. Becomes the owner, at once or after the process that is. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
   listen(options: ListenOptions): Promise<HttpService>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;

@@ -59,7 +59,11 @@ const windowSchema = z.strictObject({ columns: side, rows: side });
  * Adds the routes by which the owner of the data works for other processes of the same user, beside the service's own routes.
  * Returns their patterns.
  */
-export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonly string[] {
+export function mountOwnerRoutes(
+  http: Hono<HttpEnv>,
+  app: Application,
+  successors: { add(url: string): () => void },
+): readonly string[] {
   const views = new Map<string, ScreenView>();
   http.post("/owner/runs", async (c) => {
     const { text, source, ...start } = await readFields(c, startSchema);
@@ -69,6 +73,13 @@ export function mountOwnerRoutes(http: Hono<HttpEnv>, app: Application): readonl
   http.get("/owner/runs/:id/settled", async (c) => answer(c, await (await app.host()).settled(c.req.param("id"))));
   http.get("/owner/waits", async (c) => answer(c, await app.waits(c.req.query("runs")?.split(",") ?? [])));
   http.get("/owner/runs/:id/notices", async (c) => streamNotices(app, c.req.param("id")));
+  // A server waits for the data as long as it reads the answer.
+  http.get("/owner/successor", (c) => streamUntilGone(successors.add(c.req.query("url") ?? "")));
+  http.post("/owner/outbox/finished", async (c) => {
+    const { ids } = await readFields(c, z.strictObject({ ids: z.array(wholeNumber) }));
+    await (await app.records()).journal.finishOutbox(ids);
+    return answer(c, null);
+  });
   http.post("/owner/tools/:name", async (c) => {
     const call = { tool: c.req.param("name"), ...(await readFields(c, terminalCallSchema)) };
     return answer(c, await (await app.host()).callTerminal(call, goneOf(c)));
@@ -137,6 +148,14 @@ async function streamNotices(app: Application, runId: string): Promise<Response>
     },
     size,
   );
+  return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
+}
+
+function streamUntilGone(gone: () => void): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(toLine(null)),
+    cancel: gone,
+  });
   return new Response(body, { headers: { "content-type": "application/x-ndjson" } });
 }
 

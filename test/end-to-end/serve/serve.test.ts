@@ -126,11 +126,11 @@ describe("starting", () => {
     ]);
   });
 
-  test("refuses a data directory that somebody else drives", async () => {
+  test("refuses a data directory that another server drives", async () => {
     const app = application(HELLO);
     const first = await serve(app);
     const { code, stderr } = await pawl(["serve", "--port", "0"], { cwd: app });
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`process ${first.pid}`)]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`already, at ${first.url}.`)]);
   });
 
   test("serves what it can, and shows what it cannot", async () => {
@@ -247,6 +247,61 @@ describe("while it serves", () => {
     await expect.poll(() => runs(app)).toMatchObject([{ status: "completed" }]);
   });
 });
+
+/** Over a database a server drives its runs beside others from the beginning. */
+describe.runIf(PROFILE === "embedded")("beside a process that drives a run", () => {
+  test("it listens at once, what it is asked goes on there, and it drives the runs when the other run has ended", async () => {
+    const { app, release } = await heldApplication();
+    writeFileSync(join(app, "workflows/hello.yaml"), HELLO["workflows/hello.yaml"]);
+    const running = startPawl(["run", "workflows/held.yaml"], { cwd: app });
+    await running.said("ask#1 started");
+    // Both are as slow as the machine is.
+    const alone = await timed(() => serve(application(HELLO)));
+    const beside = await timed(() => serve(app));
+    expect(beside.ms - alone.ms).toBeLessThan(2_000);
+    const server = beside.value;
+
+    const lock = () => JSON.parse(readFileSync(join(app, ".pawl/lock.json"), "utf8"));
+    await expect.poll(lock).toMatchObject({ pid: running.pid, url: server.url });
+    expect((await pawl(["serve", "--port", "0"], { cwd: app })).stderr).toContain("DATA_LOCKED");
+    expect(await wordOf(server)).toBe("hello");
+
+    release();
+    expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("asked") });
+    const events = await pawl(["runs", "events", await running.runId(), "--json"], { cwd: app });
+    expect(stepEvents(events.stdout)).toEqual(["ask#1 stepStarted", "ask#1 stepSucceeded", "answer#1 stepSucceeded"]);
+    await expect.poll(lock).toMatchObject({ pid: server.pid, url: server.url });
+    expect(await wordOf(server)).toBe("hello");
+  });
+
+  test("it goes on with runs that it was asked for and that have not ended with the other one", async () => {
+    const { app, release } = await heldApplication();
+    const running = startPawl(["run", "workflows/held.yaml"], { cwd: app });
+    await running.said("ask#1 started");
+    const server = await serve(app);
+    const answer = execute(server, "held", { n: 1 });
+    await expect.poll(() => runs(app)).toHaveLength(2);
+    await pawl(["runs", "cancel", await running.runId()], { cwd: app });
+    await running.said(`and goes on in the server at ${server.url}`);
+    await running.ended;
+    release();
+    expect(await (await answer).json()).toMatchObject({ data: { asked: { payload: { n: 1 } } } });
+  });
+});
+
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly ms: number }> {
+  const begunAt = performance.now();
+  return { value: await work(), ms: performance.now() - begunAt };
+}
+
+function stepEvents(printed: string): readonly string[] {
+  const items = JSON.parse(printed).data.items as {
+    readonly event: { readonly type: string; readonly path?: string };
+  }[];
+  return items.flatMap(({ event: { type, path } }) =>
+    /^step(Started|Succeeded|Interrupted)$/.test(type) ? [`${path} ${type}`] : [],
+  );
+}
 
 describe("stopping and dying", () => {
   test("whoever waits when it stops gets 503 and the run's id, and the run goes on with the next one", async () => {
