@@ -2,8 +2,8 @@ import type { Problem } from "../core/errors/problem.ts";
 import type { Graph } from "../core/graph/graph.ts";
 import { checkGrant, type Lack, remedyFor } from "../core/trust/check-grant.ts";
 import type { Grant } from "../core/trust/grant.ts";
+import { dialectNamed } from "./load-definition.ts";
 import { ProblemList } from "./problem-list.ts";
-import { mayReach } from "./reach.ts";
 import type { Range } from "./source/source-text.ts";
 import type { YamlNode } from "./source/yaml-node.ts";
 import { readYaml } from "./source/yaml-source.ts";
@@ -31,12 +31,13 @@ export function reportLacks(
 
 /** The first key that can want it, and whose value names it where it has a name. */
 function findKey(node: YamlNode, { dialect }: Pick<Graph, "dialect">, lack: Lack): Range | undefined {
+  const reach = new Map(Object.entries(dialectNamed(dialect)?.reach ?? {}));
   const inside: YamlNode[] = [node];
   for (let next = inside.pop(); next !== undefined; next = inside.pop()) {
     if (next.kind === "list") inside.push(...[...next.items].reverse());
     if (next.kind !== "map") continue;
     for (const [key, { key: at, value }] of next.entries)
-      if (mayReach(dialect, key, lack.capability) && names(value, lack.name)) return at;
+      if (reach.get(key)?.includes(lack.capability) === true && names(value, lack.name)) return at;
     inside.push(...[...next.entries.values()].map(({ value }) => value).reverse());
   }
   return undefined;

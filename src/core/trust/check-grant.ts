@@ -1,6 +1,7 @@
 import { PawlError } from "../errors/pawl-error.ts";
 import type { Expr } from "../expressions/expr.ts";
 import { namesInEnv } from "../expressions/resolve-env.ts";
+import { isWrittenDialect } from "../graph/dialects.ts";
 import type { ExecutorKind, Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
 import { flowsInside } from "../graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
@@ -86,7 +87,7 @@ function wantsOf(graph: Graph): readonly Lack[] {
   const webhooks = [ending.completionWebhook, ending.failureWebhook, ending.approvalWebhook];
   const { sandstorm_url: agentServer, mcp_servers: servers } = settings;
   return [
-    ...(dialect === "direct" ? [] : [want("dialects", dialect, "The definition is written in")]),
+    ...(isWrittenDialect(dialect) ? [want("dialects", dialect, "The definition is written in")] : []),
     ...envAllowed.map((name) => want("variables", name, "The definition reads the variable")),
     ...variablesIn([agentServer ?? null, ...webhooks.map((url) => url ?? null)], "An address reads the variable"),
     ...(secret === undefined ? [] : [want("variables", secret, "The route's signature is checked with the variable")]),

@@ -1,3 +1,4 @@
+import { WRITTEN_DIALECTS } from "../graph/dialects.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 
 /** What a definition may reach outside of itself: for each capability the names that it may use, `*` standing for any text. */
@@ -27,7 +28,7 @@ const row = (sent: "all" | "none", says: string, saysAll: string, names?: readon
 
 /** Every capability. A text that is sent has those that harm nobody but whoever pays for it. */
 export const CAPABILITIES = {
-  dialects: row("all", "be written in {}", "be written in any dialect", ["sandcastle", "uhlp", "terminal", "agents"]),
+  dialects: row("all", "be written in {}", "be written in any dialect", WRITTEN_DIALECTS),
   executors: row("all", "have steps of the kinds {}", "have steps of any kind"),
   servers: row("all", "call the configured MCP servers {}", "call any configured MCP server"),
   commands: row("none", "", "run programs as MCP servers of their own", []),

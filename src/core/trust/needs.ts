@@ -3,7 +3,7 @@ import type { Capability } from "./grant.ts";
 
 /**
  * What a definition must be granted for what it does. The tables are whole: a new kind of executor or of step, and a new key of a
- * dialect (`src/dialects/reach.ts`), does not compile without saying what it reaches.
+ * dialect (`reach` in its `dialect.ts`), does not compile without saying what it reaches.
  */
 export type Need = Capability | "nothing";
 

@@ -1,14 +1,14 @@
 import type { Compiled, LoadOptions } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { Reader, TOP } from "../shape/shape.ts";
-import type { YamlMap } from "../source/yaml-node.ts";
+import type { YamlNode } from "../source/yaml-node.ts";
 import { checkActions, checkTargets, checkTexts } from "./check.ts";
 import { lowerWorkflow } from "./lower.ts";
 import { rules, workflow as shape, type TerminalWorkflow } from "./workflow-shape.ts";
 
 /** Compiles a terminal workflow: structure, checks, lowering. Never throws on what a file may hold. */
 export async function compileTerminal(
-  root: YamlMap,
+  root: YamlNode,
   problems: ProblemList,
   { envAllowed = [] }: LoadOptions,
 ): Promise<Compiled> {
@@ -19,7 +19,7 @@ export async function compileTerminal(
 
 /** The workflow and those that are written inside it, each by itself: they share no variables. */
 async function checkWorkflow(
-  root: YamlMap,
+  root: YamlNode,
   problems: ProblemList,
   envAllowed: readonly string[],
 ): Promise<TerminalWorkflow | undefined> {

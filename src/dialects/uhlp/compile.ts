@@ -3,7 +3,7 @@ import type { ProblemList } from "../problem-list.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
-import type { YamlMap } from "../source/yaml-node.ts";
+import type { YamlNode } from "../source/yaml-node.ts";
 import { lowerWorkflow } from "./lower/lower.ts";
 import type { LowerContext } from "./lower/lower-context.ts";
 import { namesGiven } from "./lower/lower-work.ts";
@@ -17,7 +17,7 @@ const DEFAULT_MAX_VISITS = 20;
 
 /** Compiles a UHLP file: read, lower. Never throws on what a file may hold. */
 export async function compileUhlp(
-  root: YamlMap,
+  root: YamlNode,
   problems: ProblemList,
   { maxSteps = DEFAULT_MAX_VISITS }: LoadOptions,
 ): Promise<Compiled> {

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Application } from "../application/application.ts";
 import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
@@ -35,8 +36,9 @@ export async function findAgentsWorkflow(
     const message = `Workflow '${name}' cannot be used: ${whyBroken(report.problems)}`;
     throw new PawlError("DEFINITION_INVALID", { message });
   }
-  const { dialect, settings } = report.definition.graph;
-  if (dialect !== "agents") {
+  const { graph } = report.definition;
+  const { dialect, settings } = graph;
+  if (traitsOf(graph).input !== "message") {
     throw notFound(name, `"${name}" is a ${dialect} workflow: ask for it with POST /workflows/run/sync.`);
   }
   const own: AgentsWorkflowKind = settings["workflow_kind"] === "graph" ? "graph" : "linear";

@@ -3,9 +3,11 @@ import { evaluate } from "../../core/expressions/evaluate.ts";
 import type { Expr, PathExpr } from "../../core/expressions/expr.ts";
 import { readPath } from "../../core/expressions/read-path.ts";
 import { childrenOf, walkPaths } from "../../core/expressions/walk-paths.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import type { CallStep, Each, Graph } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { passTurn } from "../../ports/turns.ts";
+import { toOwnForm } from "../start/input/to-run-input.ts";
 import { type Count, exactly, unknown } from "./plan-count.ts";
 import type { Assumptions } from "./plan-schemas.ts";
 
@@ -119,14 +121,12 @@ export function readCallInput(
     if (value !== undefined) values[name] = value;
     else if (!isKnown(expr, known) || [...valuesOf(expr, known)].length > 1) unknownInputs.add(name);
   }
-  // A UHLP workflow reads the payload of a request.
-  if (graph.dialect === "uhlp" && unknownInputs.size > 0) return { input: {}, unknownInputs: "all" };
+  if (traitsOf(graph).input === "request" && unknownInputs.size > 0) return { input: {}, unknownInputs: "all" };
   return { input: toInput(values, graph), unknownInputs };
 }
 
-function toInput(values: JsonObject, { dialect, input: { defaults } }: Graph): JsonObject {
-  const input = { ...defaults, ...values };
-  return dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
+function toInput(values: JsonObject, graph: Graph): JsonObject {
+  return toOwnForm({ ...graph.input.defaults, ...values }, graph);
 }
 
 /** A list that is known is counted; one that a step makes is not known before. */

@@ -4,7 +4,7 @@ import type { Flow, Graph, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
-import { loadDefinition } from "../../dialects/load-definition.ts";
+import { dialectNamed, loadDefinition } from "../../dialects/load-definition.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { invalid, readForkChanges, type StepChange } from "./fork-changes.ts";
 
@@ -143,9 +143,7 @@ async function changeAgent(
 
 /** By the dialect itself, in its place in the definition: names in the prompt mean what they would mean there. */
 async function compilePrompt({ text, graph }: CompiledDefinition, id: string, prompt: string) {
-  if (graph.dialect !== "sandcastle") return undefined;
-  const { replacePrompt } = await import("../../dialects/sandcastle/replace-prompt.ts");
-  const edited = replacePrompt(text, id, prompt);
+  const edited = dialectNamed(graph.dialect)?.replacePrompt?.(text, id, prompt);
   if (edited === undefined) return undefined;
   const { graph: compiled, problems } = await loadDefinition({ text: edited });
   if (compiled === undefined) {

@@ -1,5 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { parseExact } from "../../core/exact-json.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import type { Flow, Graph, RunLimits } from "../../core/graph/graph.ts";
 import { unescapeId } from "../../core/graph/step-path.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
@@ -227,7 +228,7 @@ async function changeInput(
   refuseMisspelt(given, graph.input);
   const change = await fillDirectories(app, given, { graph });
   const hidden = sealed === undefined ? [] : (parseExact((await app.secrets()).open(sealed)) as SecretLeaf[]);
-  const isRequest = graph.dialect === "uhlp" && isJsonObject(input["requestData"]);
+  const isRequest = traitsOf(graph).input === "request" && isJsonObject(input["requestData"]);
   const depth = isRequest ? 2 : 0;
   const kept = hidden.filter(({ at }) => !Object.hasOwn(change, String(at[depth])));
   const shown = asObject(showLeaves(input, kept));

@@ -1,10 +1,11 @@
-import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
+import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
-import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
+import { remedyOf, traitsOf } from "../../core/graph/dialects.ts";
+import type { CallStep, Flow, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { grantOf } from "../../core/trust/grant.ts";
@@ -90,7 +91,7 @@ class Needs {
 
   async #lookAtCall(step: CallStep, definition: CompiledDefinition): Promise<void> {
     const workflow = literalOf(step.workflow);
-    if (workflow === undefined || mayCallMissing(definition.graph)) return;
+    if (workflow === undefined || !traitsOf(definition.graph).checksCalls) return;
     const key = writeExact(workflow);
     if (this.#seen.has(key) || this.#seen.size >= MAX_WORKFLOWS) return;
     this.#seen.add(key);
@@ -132,7 +133,8 @@ class Needs {
   async #findTool(named: NamedTool, step: TaskStep, definition: CompiledDefinition): Promise<void> {
     this.#tools ??= AbortSignal.timeout(TOOLS_WITHIN_MS);
     const found = await this.#app.findToolProblem(named, this.#tools);
-    if (found !== undefined) this.#report(step, definition, { ...found, remedy: ERRORS[found.code].remedy });
+    if (found !== undefined)
+      this.#report(step, definition, { ...found, remedy: remedyOf(found.code, definition.graph.dialect) });
   }
 
   #report(
@@ -169,11 +171,6 @@ function problemsOf(details: Json | undefined): readonly ShownProblem[] {
   const listed = isJsonObject(details) ? details["problems"] : undefined;
   // They were made of problems, and described for answers.
   return Array.isArray(listed) ? (listed as unknown as readonly ShownProblem[]) : [];
-}
-
-/** What a terminal workflow calls may be missing: that is an answer. What agents name is checked as their file is read. */
-function mayCallMissing({ dialect }: Graph): boolean {
-  return dialect === "terminal" || dialect === "agents";
 }
 
 function literalOf(expr: Expr | undefined): Json | undefined {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { DEFAULT_EXECUTION_TIMEOUT_SECONDS, DEFAULT_MAX_STATES, withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
@@ -49,7 +50,7 @@ export function withWorkflowLimits(definition: CompiledDefinition, options: Json
   const graph = withMaxStates(definition.graph, maxStates);
   const askedMs = Math.round(executionTimeoutSeconds * 1_000);
   // A workflow of another dialect may say itself that it takes less.
-  const ownMs = graph.dialect === "terminal" ? undefined : graph.limits.timeoutMs;
+  const ownMs = traitsOf(graph).isTerminal ? undefined : graph.limits.timeoutMs;
   const limits = { ...graph.limits, timeoutMs: Math.min(askedMs, ownMs ?? askedMs) };
   return { ...definition, graph: { ...graph, limits } };
 }

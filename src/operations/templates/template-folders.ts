@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { WRITTEN_DIALECTS } from "../../core/graph/dialects.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { Frozen } from "../schemas.ts";
 import { type LaidOut, layOutFiles } from "./lay-out-files.ts";
@@ -12,7 +13,7 @@ import { linkToCopy } from "./schema-links.ts";
 const described = {
   title: z.string(),
   description: z.string(),
-  dialect: z.enum(["sandcastle", "uhlp", "terminal", "agents"]),
+  dialect: z.enum(WRITTEN_DIALECTS),
   workflow: z.string().meta({ description: "What to run, relative to its folder." }),
   input: z.string().meta({ description: "A file with an input to try it with." }),
   needs: z.array(z.string()),

@@ -1,6 +1,7 @@
 import { loadHandle, type Values } from "../../core/binding/bind.ts";
 import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { toText } from "../../core/expressions/to-text.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import type { CallReport, Failure, Handle, Scope } from "../../core/history/run-state.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
@@ -64,7 +65,7 @@ class ResultReader {
   }
 
   read(scope: Scope, { success, error, elapsedMs }: End): WorkflowResult {
-    const isMachine = scope.frame.graph.graph.dialect === "terminal";
+    const isMachine = traitsOf(scope.frame.graph.graph).isTerminal;
     const initial = this.#value(scope.frame.inputHandle);
     const variables = new Map(Object.entries(isJsonObject(initial) ? initial : {}).map(toVariable));
     const log = isMachine ? this.#readLog(scope, variables) : [];

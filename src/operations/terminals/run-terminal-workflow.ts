@@ -1,5 +1,6 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EVERYTHING, isEverything } from "../../core/trust/grant.ts";
@@ -202,7 +203,7 @@ async function keep({ app, library }: TerminalWorkflows, { request, prepared, st
       await library.noteSuccess(source.name);
       return {};
     }
-    if (!saveOnSuccess || prepared.definition.graph.dialect !== "terminal") return {};
+    if (!saveOnSuccess || !traitsOf(prepared.definition.graph).isTerminal) return {};
     // The library is the operator's: what is in it may do everything.
     if (!isEverything(app.grant)) return {};
     const name = await library.save(source.definition, { states });

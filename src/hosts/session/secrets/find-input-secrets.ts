@@ -1,4 +1,5 @@
 import { readPath } from "../../../core/expressions/read-path.ts";
+import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
@@ -17,7 +18,7 @@ const PAYLOADS = [
 export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input: JsonObject): readonly SecretLeaf[] {
   const { schema } = graph.input;
   if (schema === undefined) return [];
-  if (graph.dialect !== "uhlp") return findSecretLeaves(schema, input);
+  if (traitsOf(graph).input !== "request") return findSecretLeaves(schema, input);
   return PAYLOADS.flatMap((place) => findIn(schema, input, place));
 }
 

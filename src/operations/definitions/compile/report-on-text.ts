@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { ERRORS } from "../../../core/errors/error-table.ts";
 import type { Problem } from "../../../core/errors/problem.ts";
 import type { GraphProblem } from "../../../core/graph/check-controls.ts";
 import { checkGraph } from "../../../core/graph/check-graph.ts";
+import { remedyOf, traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { liftControls } from "../../../core/graph/lift-controls.ts";
 import { isJsonObject, type Json, ownField } from "../../../core/json.ts";
@@ -138,9 +138,9 @@ async function finish(
 }
 
 /** Problems that a dialect has let through and the interpreter cannot handle, at their steps. */
-function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Problem {
+function toProblem({ code, message, path }: GraphProblem, { flow, dialect }: Graph): Problem {
   const place = flow.steps.find(({ id }) => id === path?.split("/")[0])?.place;
-  const { remedy } = ERRORS[code];
+  const remedy = remedyOf(code, dialect);
   return { code, severity: "error", message, remedy, ...(place === undefined ? {} : { place }) };
 }
 
@@ -151,7 +151,7 @@ function toProblem({ code, message, path }: GraphProblem, { flow }: Graph): Prob
 function locateServers(graph: Graph, folders: readonly string[]): Graph {
   const { mcp_servers: servers } = graph.settings;
   const [first] = folders;
-  if (graph.dialect !== "agents" || first === undefined) return graph;
+  if (!traitsOf(graph).namesServers || first === undefined) return graph;
   const paths = isJsonObject(servers) ? Object.values(servers).flatMap(pathsOf) : [];
   let folder = first;
   let most = 0;

@@ -1,11 +1,13 @@
-import { ERRORS, isErrorCode } from "../../../core/errors/error-table.ts";
+import { isErrorCode } from "../../../core/errors/error-table.ts";
+import { remedyOf } from "../../../core/graph/dialects.ts";
 import { outsideOfSides } from "../../../core/graph/step-path.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
 import { nameInRemedy } from "../../name-in-remedy.ts";
 import { shellWord } from "../../shell-word.ts";
 import type { ErrorDescription } from "../run-schemas.ts";
 
 export interface ErrorPlace {
-  readonly runId: string;
+  readonly run: Pick<RunRecord, "id" | "dialect">;
   /** The step that failed. Absent: the run as a whole, or nobody knows. */
   readonly path?: string | undefined;
 }
@@ -16,9 +18,9 @@ interface Failure {
 }
 
 /** The remedy names the run and the step, so that it can be typed as it is. */
-export function describeError({ code, message = code }: Failure, { runId, path }: ErrorPlace): ErrorDescription {
-  const { remedy } = ERRORS[isErrorCode(code) ? code : "AGENT_FAILED"];
-  const named = nameInRemedy(remedy, { topic: "runs", id: runId, step: path });
+export function describeError({ code, message = code }: Failure, { run, path }: ErrorPlace): ErrorDescription {
+  const remedy = remedyOf(isErrorCode(code) ? code : "AGENT_FAILED", run.dialect);
+  const named = nameInRemedy(remedy, { topic: "runs", id: run.id, step: path });
   // All of the run's logs.
   return { code, message, remedy: path === undefined ? named.replace(/ STEP\b/, "") : named };
 }
@@ -30,11 +32,11 @@ export function describeEnd(failure: Failure, place: ErrorPlace): ErrorDescripti
   const from = place.path === undefined ? "" : ` --from ${shellWord(outsideOfSides(place.path))}`;
   return {
     ...described,
-    remedy: `${described.remedy} Go on from there with \`pawl runs rerun ${place.runId}${from}\`.`,
+    remedy: `${described.remedy} Go on from there with \`pawl runs rerun ${place.run.id}${from}\`.`,
   };
 }
 
 /** The error of a run that goes on: why steps of it are held. */
-export function describeHold(failure: Failure, { runId }: ErrorPlace): ErrorDescription {
-  return { ...describeError(failure, { runId }), remedy: `Look at its work, then: pawl runs resume ${runId}` };
+export function describeHold(failure: Failure, { run }: ErrorPlace): ErrorDescription {
+  return { ...describeError(failure, { run }), remedy: `Look at its work, then: pawl runs resume ${run.id}` };
 }

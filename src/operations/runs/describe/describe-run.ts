@@ -90,7 +90,7 @@ export function summarizeRun(record: RunRecord): RunSummary {
     status: record.status,
     total_cost_usd: toUsd(record.costMicro),
     cost_usd_at_most: toUsdAtMost(record.costMicro, record.uncertainMicro),
-    error: record.error === undefined ? null : describe(record.error, { runId: record.id }),
+    error: record.error === undefined ? null : describe(record.error, { run: record }),
     parent_run_id: record.parentRunId ?? null,
     tenant_id: record.tenantId ?? null,
     created_at: toIsoTime(record.createdAt),
@@ -140,12 +140,12 @@ function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescri
   const { ending } = state;
   if (state.phase !== "finished") {
     const held = findHeld(state);
-    return held === undefined ? null : describeHold(held, { runId: record.id });
+    return held === undefined ? null : describeHold(held, { run: record });
   }
   if (ending?.code === undefined) return null;
   const { code, message = code } = ending;
   const failed = [...failures].find(([, failure]) => failure.code === code && failure.message === message);
-  return describeEnd({ code, message: `${message}${cause}` }, { runId: record.id, path: failed?.[0] });
+  return describeEnd({ code, message: `${message}${cause}` }, { run: record, path: failed?.[0] });
 }
 
 /** The output of the step that ended last. */
@@ -235,7 +235,7 @@ export function errorOf(
   { path, status, history }: StepEntry,
   { record, history: run }: RunReading,
 ): ErrorDescription | null {
-  const place = { runId: record.id, path };
+  const place = { run: record, path };
   if (status === "held" && history?.life.is === "live") return describeError(explainHeld(history.life.instance), place);
   if (status !== "failed" && status !== "retrying") return null;
   const failure = run.failures.get(path) ?? history?.attemptFailure;

@@ -65,7 +65,7 @@ function describeFanOut(reading: SpansReading, node: FanOutNode): StepSpan {
     if (entry.history.life.is === "ended") endedAt = Math.max(endedAt ?? 0, entry.history.life.at);
   }
   const failure = history.failures.get(path);
-  const error = failure === undefined ? undefined : describeError(failure, { runId: record.id, path });
+  const error = failure === undefined ? undefined : describeError(failure, { run: record, path });
   const status = failure === undefined ? rollUp(node, counts, nodes.countItems(node)) : "failed";
   return {
     ...describePlace(node, step.step),

@@ -77,7 +77,7 @@ function promptIn(kind: string, { value }: SizedValue): string | null {
 }
 
 function errorOfAttempt({ record }: SpansReading, path: string, { failure }: AttemptSpan) {
-  return failure === undefined ? null : describeError(failure, { runId: record.id, path });
+  return failure === undefined ? null : describeError(failure, { run: record, path });
 }
 
 function outputAt({ nodes }: SpansReading, node: StepNode): Handle {

@@ -1,4 +1,5 @@
 import { toText } from "../../../core/expressions/to-text.ts";
+import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject, ownField } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
@@ -7,8 +8,8 @@ import { parseJson } from "../../../core/parse-json.ts";
 const MESSAGE_NAMES = ["message", "initial_user_message", "user_message", "initial_input"];
 
 /** The input of a sequence of agents, by whichever name the message goes; that of every other workflow as it is. */
-export function readMessage(given: JsonObject, { dialect }: Graph): JsonObject {
-  if (dialect !== "agents") return given;
+export function readMessage(given: JsonObject, graph: Graph): JsonObject {
+  if (traitsOf(graph).input !== "message") return given;
   const message = MESSAGE_NAMES.map((name) => ownField(given, name)).find(
     (value) => value !== undefined && value !== null,
   );
@@ -30,7 +31,7 @@ export function isMessage(terms: Json): boolean {
  */
 export function fromMessage(given: JsonObject, graph: Graph): JsonObject {
   const { message = "" } = given;
-  if (graph.dialect === "agents" || typeof message !== "string") return given;
+  if (traitsOf(graph).input === "message" || typeof message !== "string") return given;
   const parsed = message.trimStart().startsWith("{") ? parseJson(message) : undefined;
   if (isJsonObject(parsed)) return parsed;
   return Object.fromEntries([[onlyNameOf(graph) ?? "message", message]]);

@@ -1,5 +1,6 @@
 import { basename, extname } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ReferredDefinition } from "../../definitions/find-definition.ts";
 import { readRequestFile } from "../../requests/read-request-file.ts";
@@ -19,7 +20,7 @@ export async function readRequestedRun(
 ): Promise<{ readonly input: JsonObject; readonly startAt?: string }> {
   const { requestFile, inputPairs, inputFile, folder } = requested;
   const { graph } = found.definition;
-  if (graph.dialect !== "uhlp") {
+  if (traitsOf(graph).input !== "request") {
     throw new PawlError("USAGE", {
       message: `\`--request\` belongs to UHLP workflows; "${graph.name}" is a ${graph.dialect} workflow.`,
       remedy: "Give the input with `-i key=value` or `--input FILE.json`.",

@@ -1,4 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson, readJson } from "../../../core/parse-json.ts";
@@ -21,8 +22,13 @@ export interface RequestInput {
  */
 export async function toRunInput(given: JsonObject, graph: Graph, checker?: JsonSchemas): Promise<JsonObject> {
   refuseMisspelt(given, graph.input);
-  const input = await checkInput(readMessage(given, graph), graph.input, checker);
-  return graph.dialect === "uhlp" ? { requestData: { source: "internal", payload: input }, context: {} } : input;
+  return toOwnForm(await checkInput(readMessage(given, graph), graph.input, checker), graph);
+}
+
+/** Checked values in the form that the dialect reads. */
+export function toOwnForm(input: JsonObject, graph: Graph): JsonObject {
+  if (traitsOf(graph).input !== "request") return input;
+  return { requestData: { source: "internal", payload: input }, context: {} };
 }
 
 /**
@@ -31,7 +37,7 @@ export async function toRunInput(given: JsonObject, graph: Graph, checker?: Json
  */
 export async function toRequestInput(request: RequestInput, graph: Graph, checker?: JsonSchemas): Promise<JsonObject> {
   const { requestId, requestData, context } = request;
-  if (graph.dialect !== "uhlp") return toPlainInput(readPayload(requestData) ?? {}, graph, checker);
+  if (traitsOf(graph).input !== "request") return toPlainInput(readPayload(requestData) ?? {}, graph, checker);
   if (graph.input.schema !== undefined) {
     const payload = readPayload(requestData);
     if (payload !== undefined) await checkPayload(payload, graph.input.schema, checker);

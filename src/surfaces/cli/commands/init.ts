@@ -1,3 +1,4 @@
+import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { LaidOut } from "../../../operations/templates/lay-out-files.ts";
 import { layOutTerminalExamples } from "../../../operations/templates/lay-out-terminal-examples.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -38,7 +39,8 @@ export async function initTemplate(name: string, dir: string, { json }: { readon
   if (json === true) return answer(laidOut, { template });
   tellLaidOut(laidOut);
   tell(`\n${template.description}\nIt needs ${template.needs.join("; ")}.`);
-  const agent = template.dialect === "sandcastle" ? " --agent simulated" : "";
+  const { firstAgent } = traitsOf(template);
+  const agent = firstAgent === undefined ? "" : ` --agent ${firstAgent}`;
   tell(`
 Next:
 ${dir === "." ? "" : `  cd ${toShellWord(dir)}\n`}  pawl run ${toShellWord(template.workflow)} --input ${toShellWord(template.input)}${agent}

@@ -1,0 +1,33 @@
+import { type Dialect, keys, type Reach, words } from "../dialect.ts";
+import type { ControlBody, WorkBody } from "./shape/step-shape.ts";
+import type { ReadCode } from "./shape/work-shape.ts";
+import type { ReadWorkflow } from "./shape/workflow-shape.ts";
+
+const reach: Reach<ReadWorkflow | WorkBody | ControlBody | ReadCode> = {
+  ...words("name", "description", "workflowId", "version", "startAt", "steps", "maxSteps", "timeout"),
+  ...words("inputSchema", "deadLetter", "maxCostUsd", "limits", "transitions", "end", "inputMapping", "params"),
+  ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function"),
+  ...words("code", "list", "message", "key", "duration", "until", "event", "body", "data", "default", "catch"),
+  ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),
+  ...words("itemVar", "routes", "sources", "strategy", "failOnError", "finally"),
+  ...keys(["dialects"], "dialect"),
+  ...keys(["variables"], "trigger"),
+  ...keys(["executors", "code", "terminals"], "type"),
+  ...keys(["servers", "terminals", "workflows", "code", "folders"], "target"),
+  ...keys(["code", "folders"], "script"),
+  ...keys(["code"], "network"),
+};
+
+export const uhlp: Dialect = {
+  name: "uhlp",
+  looksLike: "`startAt`, and a map `steps`",
+  hasShape(root) {
+    if (root.kind !== "map" || root.entries.get("steps")?.value.kind !== "map") return false;
+    return root.entries.has("startAt") || root.entries.has("workflowId");
+  },
+  async compile(...text) {
+    const { compileUhlp } = await import("./compile.ts");
+    return compileUhlp(...text);
+  },
+  reach,
+};
