@@ -5,7 +5,7 @@ import type { Definition } from "./definition.ts";
 import { ProblemList } from "./problem-list.ts";
 import type { YamlNode } from "./source/yaml-node.ts";
 import { readYaml } from "./source/yaml-source.ts";
-import { unwrapSaved } from "./terminal/unwrap-saved.ts";
+import { unwrapSaved } from "./terminal/dialect.ts";
 
 /**
  * The names that a text gives to its workflows, without a look at whether they can run: for who only wants to know what

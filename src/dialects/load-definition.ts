@@ -10,8 +10,7 @@ import { findJsonFault } from "./source/find-json-fault.ts";
 import { toExcerpt } from "./source/printable.ts";
 import { startOf, type YamlMap, type YamlNode } from "./source/yaml-node.ts";
 import { readYaml } from "./source/yaml-source.ts";
-import { terminal } from "./terminal/dialect.ts";
-import { unwrapSaved } from "./terminal/unwrap-saved.ts";
+import { terminal, unwrapSaved } from "./terminal/dialect.ts";
 import { uhlp } from "./uhlp/dialect.ts";
 
 /** In the order in which they are asked whether a text has their shape. */

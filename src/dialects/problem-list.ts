@@ -2,7 +2,6 @@ import { ERRORS, type ErrorCode } from "../core/errors/error-table.ts";
 import type { Problem } from "../core/errors/problem.ts";
 import type { Definition } from "./definition.ts";
 import { isMisspelt } from "./did-you-mean.ts";
-import { restricts } from "./restricts.ts";
 import { toExcerpt } from "./source/printable.ts";
 import { type Range, SourceText } from "./source/source-text.ts";
 
@@ -89,4 +88,16 @@ export class ProblemList {
     // A part that YAML aliases repeat would be reported once per repetition, always with the same place.
     this.#found.set(`${code} ${at.start} ${message}`, { at, problem });
   }
+}
+
+const WORDS = new Set(
+  "allow allowed allowlist whitelist deny denied denylist blacklist block blocked exclude excluded exclusions disallow disallowed forbid forbidden restrict restricted restrictions only max maximum limit limits limited budget quota cap readonly sandbox sandboxed".split(
+    " ",
+  ),
+);
+
+/** Whether a key forbids or limits something, by its words: `allowed_tools`, `maxCalls`, `exclude_components`. */
+export function restricts(key: string): boolean {
+  const words = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
+  return words.split(/[^a-z]+/).some((word) => WORDS.has(word));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { loadDefinition } from "./load-definition.ts";
-import { restricts } from "./restricts.ts";
+import { restricts } from "./problem-list.ts";
 
 test.each(["exclude_components", "maxCalls", "allowed_domains", "deny-tools", "tool_limit", "readOnly".toLowerCase()])(
   "%s forbids or limits something",

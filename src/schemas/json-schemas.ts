@@ -1,12 +1,13 @@
 import { BoundedMap } from "../core/bounded-map.ts";
-import { isPawlError } from "../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { writeExact } from "../core/exact-json.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import { isDeeperThan } from "../core/json-depth.ts";
+import { DeadlineThreads } from "./deadline-threads.ts";
 import type { SchemaFault } from "./find-heavy-part.ts";
 import { type Check, type Draft, SchemaCompiler, type SchemaUse, type SchemaViolation } from "./schema-compiler.ts";
 import { estimateCost, isCheap, isSmall, type SchemaCost } from "./schema-cost.ts";
-import { schemaThreads } from "./schema-threads.ts";
+import type { SchemaAnswer, SchemaJob } from "./thread-main.ts";
 
 export type CompiledSchema =
   | { readonly ok: true; readonly validate: Validate }
@@ -152,3 +153,14 @@ function findRemoteRef(schema: Json, path: readonly string[] = []): readonly str
   }
   return undefined;
 }
+
+/** Throws `SCHEMA_TOO_COSTLY`. A process has these threads once, as it has its event loop once. */
+const schemaThreads = new DeadlineThreads<SchemaJob, SchemaAnswer>({
+  beside: import.meta.url,
+  maxMs: 1_000,
+  toError: (cause) =>
+    new PawlError("SCHEMA_TOO_COSTLY", {
+      message: "A value could not be checked against its JSON Schema in a second of work.",
+      cause,
+    }),
+});

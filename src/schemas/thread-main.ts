@@ -21,7 +21,7 @@ const MAX_KEPT = 100;
 const compiler = new SchemaCompiler();
 const checks = new BoundedMap<string, Promise<Check>>(MAX_KEPT);
 
-/** Does one job, however long it takes. `schema-threads.ts` starts this thread, and ends it. */
+/** Does one job, however long it takes. `json-schemas.ts` starts this thread, and ends it. */
 async function perform(job: SchemaJob): Promise<SchemaAnswer> {
   const { text, use } = job;
   if (job.kind === "fault") return { fault: await compiler.findFault(text, use) };

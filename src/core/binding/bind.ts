@@ -1,7 +1,6 @@
 import { evaluate } from "../expressions/evaluate.ts";
-import type { Expr, PathExpr } from "../expressions/expr.ts";
+import type { Expr, Scope as ExpressionScope, PathExpr } from "../expressions/expr.ts";
 import { readKey, readPath } from "../expressions/read-path.ts";
-import type { Scope as ExpressionScope } from "../expressions/scope.ts";
 import type { CallReport, Failure, Handle, RunState } from "../history/run-state.ts";
 import { describeRun, seeFailure, seeItem, seeVariable, type Viewpoint } from "../interpreter/lookup.ts";
 import type { Json } from "../json.ts";

@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import { rounds } from "../../../test/properties/rounds.ts";
 import type { Json } from "../json.ts";
 import { evaluate } from "./evaluate.ts";
-import type { Expr, FunctionName, PathExpr } from "./expr.ts";
+import type { Expr, FunctionName, PathExpr, Scope } from "./expr.ts";
 import { readPath } from "./read-path.ts";
-import type { Scope } from "./scope.ts";
 
 const scopeOf = (value: Json | undefined): Scope => ({
   path: ({ path, readsJson }) => readPath(value, path, readsJson),

@@ -1,10 +1,9 @@
 import { isNumber, type Json } from "../json.ts";
 import { isEqual } from "./equality.ts";
-import type { Comparison, Expr, PathExpr } from "./expr.ts";
+import type { Comparison, Expr, PathExpr, Scope } from "./expr.ts";
 import { callFunction } from "./functions.ts";
 import { MAX_WORK } from "./limits.ts";
 import { readPath } from "./read-path.ts";
-import type { Scope } from "./scope.ts";
 import { joinTexts, toText } from "./to-text.ts";
 
 /**

@@ -111,3 +111,13 @@ export type FunctionName =
   /** A text with every backslash doubled, so that a reader of escapes reads the text as it is. */
   | "escapeBackslashes"
   | "matches";
+
+/** Resolves the names of an expression. */
+export interface Scope {
+  path(expr: PathExpr): Json | undefined;
+  known?(expr: KnownExpr): Json | undefined;
+  /** Linear-time regular expressions are the host's; without them `matches` is undefined. */
+  matches?(text: string, pattern: string): boolean;
+  /** Like `parseJson`, with a cache. */
+  parse?(text: string): Json | undefined;
+}

@@ -3,9 +3,8 @@ import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
 import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
-import type { FunctionName } from "./expr.ts";
+import type { FunctionName, Scope } from "./expr.ts";
 import { MAX_LIST_ITEMS } from "./limits.ts";
-import type { Scope } from "./scope.ts";
 import { toMilliseconds } from "./to-milliseconds.ts";
 import { escapeBackslashes, escapeRegex, joinTexts, toText, writeJson } from "./to-text.ts";
 

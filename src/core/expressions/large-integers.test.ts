@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rounds } from "../../../test/properties/rounds.ts";
-import type { ExpressionScope } from "../../dialects/uhlp/expressions/expression-scope.ts";
+import type { ExpressionScope } from "../../dialects/uhlp/expressions/expression-fault.ts";
 import { parseExpression } from "../../dialects/uhlp/expressions/parse-expression.ts";
 import { toCanonicalNumber } from "../exact-json.ts";
 import type { Json, JsonObject } from "../json.ts";

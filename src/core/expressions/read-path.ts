@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./expr.ts";
 
 /** Follows a path through own properties only; a path that leads nowhere is undefined. */
 export function readPath(

@@ -3,8 +3,7 @@ import { childrenOf, walkPaths } from "../expressions/walk-paths.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
 import { homeOf, type Names, namesIn } from "./lift-controls.ts";
 import { type Shape, SINGLE, widestShape } from "./shape.ts";
-import { orderSteps } from "./step-order.ts";
-import { flowsInside } from "./steps-within.ts";
+import { flowsInside, orderSteps } from "./steps-within.ts";
 
 /**
  * Conditions, transitions and list lengths that the core could not decide: it would see undefined where a person reads a

@@ -2,8 +2,7 @@ import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf } from "../expressions/walk-paths.ts";
 import { checkControls, type GraphProblem } from "./check-controls.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
-import { orderSteps } from "./step-order.ts";
-import { flowsInside } from "./steps-within.ts";
+import { flowsInside, orderSteps } from "./steps-within.ts";
 
 const MAX_EXPRESSION_DEPTH = 200;
 const MAX_FLOW_DEPTH = 50;

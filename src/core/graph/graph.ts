@@ -165,7 +165,7 @@ interface StepCommon {
   readonly project?: { readonly [key: string]: Expr };
 }
 
-/** Who does the work of a task. `src/core/trust/needs.ts` says what each must be granted. */
+/** Who does the work of a task. `src/core/trust/check-grant.ts` says what each must be granted. */
 export type ExecutorKind =
   | "agent"
   | "inline"

@@ -4,9 +4,8 @@ import { isJsonObject, type JsonObject } from "../json.ts";
 import { inferAnswerSchemas } from "./answer-schemas.ts";
 import type { Flow, Graph, Step, Transition } from "./graph.ts";
 import { type Shape, SINGLE } from "./shape.ts";
-import { orderSteps } from "./step-order.ts";
 import { escapeId } from "./step-path.ts";
-import { stepsWithin } from "./steps-within.ts";
+import { orderSteps, stepsWithin } from "./steps-within.ts";
 
 /** A graph with what the interpreter looks up again and again. Derived, never stored. */
 export interface IndexedGraph {

@@ -1,5 +1,5 @@
 import type { Flow, Step } from "./graph.ts";
-import { orderSteps } from "./step-order.ts";
+import { orderSteps } from "./steps-within.ts";
 
 /** A step that runs once, in no fan-out. */
 export const SINGLE = -1;

@@ -1,7 +1,6 @@
 import { evaluate } from "../expressions/evaluate.ts";
-import type { Expr, KnownExpr, PathExpr } from "../expressions/expr.ts";
+import type { Expr, Scope as ExpressionScope, KnownExpr, PathExpr } from "../expressions/expr.ts";
 import { readKey, readPath } from "../expressions/read-path.ts";
-import type { Scope as ExpressionScope } from "../expressions/scope.ts";
 import { type RunState, SINGLE_ITEM } from "../history/run-state.ts";
 import type { Json } from "../json.ts";
 import { describeRun, hasEnded, seeFailure, seeItem, seeStep, seeVariable, type Viewpoint } from "./lookup.ts";

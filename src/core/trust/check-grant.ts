@@ -6,7 +6,6 @@ import type { ExecutorKind, Flow, Graph, Place, Step, TaskStep } from "../graph/
 import { flowsInside } from "../graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { allows, CAPABILITIES, type Capability, type Grant, grantOf, isEverything } from "./grant.ts";
-import { EXECUTOR_NEEDS, STEP_NEEDS } from "./needs.ts";
 
 /** Something that a definition wants and was not granted. */
 export interface Lack {
@@ -206,3 +205,33 @@ function stepsIn(flow: Flow, around?: Place): readonly Step[] {
     return [place === undefined ? step : { ...step, place }, ...inner];
   });
 }
+
+/**
+ * What a definition must be granted for what it does. The tables are whole: a new kind of executor or of step, and a new key of a
+ * dialect (`reach` in its `dialect.ts`), does not compile without saying what it reaches.
+ */
+type Need = Capability | "nothing";
+
+/** Beside `executors`, which holds for every task. Tools and agents are looked at by the servers that they name. */
+const EXECUTOR_NEEDS: Readonly<Record<ExecutorKind, Need>> = {
+  agent: "nothing",
+  inline: "nothing",
+  llm: "nothing",
+  mcp: "nothing",
+  http: "nothing",
+  fail: "nothing",
+  code: "code",
+  terminal: "terminals",
+  csv: "storage",
+  report: "storage",
+};
+
+const STEP_NEEDS: Readonly<Record<Step["kind"], Need>> = {
+  task: "executors",
+  call: "workflows",
+  flow: "nothing",
+  wait: "nothing",
+  approve: "nothing",
+  set: "nothing",
+  respond: "nothing",
+};

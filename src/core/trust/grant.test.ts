@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Graph, TaskStep } from "../graph/graph.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { checkGrant, findTaskLack, readableVariables } from "./check-grant.ts";
-import { describeGrant } from "./describe-grant.ts";
 import {
   allows,
   covers,
+  describeGrant,
   EVERYTHING,
   fromStored,
   type Grant,

@@ -1,4 +1,4 @@
-import { orderSteps } from "../../core/graph/step-order.ts";
+import { orderSteps } from "../../core/graph/steps-within.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";

@@ -1,4 +1,4 @@
-import { orderSteps } from "../../core/graph/step-order.ts";
+import { orderSteps } from "../../core/graph/steps-within.ts";
 import type { Range } from "../source/source-text.ts";
 import type { StepDefinition } from "./parse-step.ts";
 

@@ -5,8 +5,8 @@ import { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { isMisspelt, suggest } from "../did-you-mean.ts";
 import { explainCron } from "../explain-cron.ts";
 import { toExcerpt } from "../source/printable.ts";
+import type { Range } from "../source/source-text.ts";
 import { findPart, type YamlNode } from "../source/yaml-node.ts";
-import { KEYWORDS, unknownKeywords } from "./schema-keywords.ts";
 import type { Later, Reader } from "./shape.ts";
 
 /** Reports what the parsers say that are loaded only where something is written for them: JSON Schemas, times, patterns. */
@@ -67,4 +67,37 @@ async function checkPattern({ text }: LaterText, problems: Problems): Promise<vo
   if (reason === undefined) return;
   const message = `The regular expression cannot be used: ${reason}.`;
   problems.error({ code: "VALUE_INVALID", at: text.at, message, remedy: "Write it in the syntax of RE2." });
+}
+
+/** Keywords whose value is a schema, or a list of schemas. */
+const SCHEMAS = [
+  ...["items", "additionalItems", "prefixItems", "unevaluatedItems", "contains", "not", "if", "then", "else"],
+  ...["additionalProperties", "unevaluatedProperties", "propertyNames", "contentSchema", "allOf", "anyOf", "oneOf"],
+];
+
+/** Keywords whose value is a map of schemas. */
+const MAPS = ["properties", "patternProperties", "definitions", "$defs", "dependentSchemas"];
+
+/** Of draft-07 and 2020-12, and what OpenAPI and we have besides. */
+const KEYWORDS: readonly string[] = [
+  ...SCHEMAS,
+  ...MAPS,
+  ...["$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary", "$comment", "id"],
+  ...["type", "enum", "const", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"],
+  ...["format", "contentEncoding", "contentMediaType", "minItems", "maxItems", "uniqueItems", "minContains"],
+  ...["maxContains", "minProperties", "maxProperties", "required", "dependencies", "dependentRequired"],
+  ...["example", "nullable", "discriminator", "xml", "externalDocs", "directory", "secret", "strict", "name", "label"],
+];
+
+/** Keys that are no keywords where a schema has keywords, with their places. What `default`, `enum` and the like hold is data. */
+function unknownKeywords(schema: YamlNode): readonly { readonly key: Range; readonly written: string }[] {
+  if (schema.kind === "list") return schema.items.flatMap(unknownKeywords);
+  if (schema.kind !== "map") return [];
+  return [...schema.entries].flatMap(([written, { key, value }]) => {
+    if (SCHEMAS.includes(written)) return unknownKeywords(value);
+    if (MAPS.includes(written))
+      return value.kind === "map" ? [...value.entries.values()].flatMap((entry) => unknownKeywords(entry.value)) : [];
+    return KEYWORDS.includes(written) || written.startsWith("x-") ? [] : [{ key, written }];
+  });
 }

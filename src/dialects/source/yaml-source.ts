@@ -1,9 +1,7 @@
 import { Composer, type CST, Parser } from "yaml";
 import type { ProblemList } from "../problem-list.ts";
-import { reportWrongEncoding } from "./report-wrong-encoding.ts";
 import type { YamlNode } from "./yaml-node.ts";
-import { reportYamlSyntax } from "./yaml-syntax.ts";
-import { findTooDeep } from "./yaml-tokens.ts";
+import { findTooDeep, reportYamlSyntax } from "./yaml-syntax.ts";
 import { buildYamlTree } from "./yaml-tree.ts";
 
 /**
@@ -50,4 +48,17 @@ function composeTree(tokens: readonly CST.Token[], problems: ProblemList): YamlN
     problems.error({ code: "YAML_SYNTAX", at, message, remedy: "Write one definition per file." });
   }
   return problems.hasErrors ? undefined : buildYamlTree(document, problems);
+}
+
+/** The character that a decoder puts where bytes are no UTF-8. */
+const REPLACEMENT = "\uFFFD";
+
+/** Warns of the first place only: all of the file has the same encoding. */
+export function reportWrongEncoding(problems: ProblemList): void {
+  const { text } = problems.source;
+  const start = text.indexOf(REPLACEMENT);
+  if (start === -1) return;
+  let end = start;
+  while (text[end] === REPLACEMENT) end += 1;
+  problems.warning({ code: "FILE_NOT_TEXT", at: { start, end }, message: "The text is not valid UTF-8 here." });
 }

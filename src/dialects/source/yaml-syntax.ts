@@ -2,7 +2,6 @@ import type { CST, Document, YAMLError } from "yaml";
 import type { Finding, ProblemList } from "../problem-list.ts";
 import type { Range } from "./source-text.ts";
 import { READ_AS_MAP } from "./yaml-node.ts";
-import { childrenOf } from "./yaml-tokens.ts";
 
 interface ParsedYaml {
   readonly tokens: readonly CST.Token[];
@@ -86,3 +85,25 @@ const REMEDIES: { readonly [code in YAMLError["code"]]?: string } = {
   TAG_RESOLVE_FAILED: "Leave the tag out.",
   UNEXPECTED_TOKEN: "Put the whole text in one pair of quotes, or write it as a block after `|`.",
 };
+
+/** The offset at which the text is nested more deeply than allowed. The parser keeps a stack of its own, but what follows it recurses. */
+export function findTooDeep(tokens: readonly CST.Token[], maxDepth: number): number | undefined {
+  const open = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { token, depth } = next;
+    if (depth > maxDepth) return token.offset;
+    for (const child of childrenOf(token)) open.push({ token: child, depth: depth + 1 });
+  }
+  return undefined;
+}
+
+function childrenOf(token: CST.Token): readonly CST.Token[] {
+  if (token.type === "document") return token.value === undefined ? [] : [token.value];
+  if (token.type !== "block-map" && token.type !== "block-seq" && token.type !== "flow-collection") return [];
+  const children: CST.Token[] = [];
+  for (const { key, value } of token.items as readonly CST.CollectionItem[]) {
+    if (key) children.push(key);
+    if (value) children.push(value);
+  }
+  return children;
+}

@@ -1,4 +1,5 @@
 import { type Dialect, keys, type Reach, words } from "../dialect.ts";
+import type { YamlMap } from "../source/yaml-node.ts";
 import type { State, TerminalWorkflow } from "./workflow-shape.ts";
 
 const reach: Reach<TerminalWorkflow | State> = {
@@ -18,3 +19,9 @@ export const terminal: Dialect = {
   },
   reach,
 };
+
+/** The definition in a file of the library, `{definition, metadata}`; any other text as it is. */
+export function unwrapSaved(root: YamlMap): YamlMap {
+  const definition = root.entries.get("definition")?.value;
+  return definition?.kind === "map" && root.entries.has("metadata") ? definition : root;
+}

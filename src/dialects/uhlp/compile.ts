@@ -1,16 +1,19 @@
+import type { Expr } from "../../core/expressions/expr.ts";
+import type { Flow, Graph, MachineFlow, Step } from "../../core/graph/graph.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
+import { toRunLimits } from "../run-limits.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
-import { lowerWorkflow } from "./lower/lower.ts";
 import type { LowerContext } from "./lower/lower-context.ts";
+import { lowerFlow } from "./lower/lower-flow.ts";
 import { namesGiven } from "./lower/lower-work.ts";
 import { findTemplateFault, findUnfilledNames, remedyForUnfilled } from "./prompts/check-template.ts";
 import { blocksOf, type Level, type StepDefinition, toLevel } from "./shape/step-shape.ts";
 import { rules } from "./shape/texts.ts";
-import { workflow as shape } from "./shape/workflow-shape.ts";
+import { type ReadWorkflow, workflow as shape } from "./shape/workflow-shape.ts";
 
 const MAX_STEPS = 500;
 const DEFAULT_MAX_VISITS = 20;
@@ -87,4 +90,45 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
     const at = placeOfFault(each.text, fault, source) ?? each.text.at;
     problems.error({ code: "PROMPT_INVALID", at, message: `The prompt cannot be read: ${fault.reason}.` });
   }
+}
+
+/** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
+function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
+  const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter } = workflow;
+  const flow = lowerFlow(level, context);
+  if (flow === undefined) return undefined;
+  return {
+    format: 1,
+    dialect: "uhlp",
+    name: context.workflowId,
+    description: description?.value || name?.value || undefined,
+    input: { declared: [], defaults: {}, schema: inputSchema },
+    flow: context.readsLastError ? keepLastError(flow) : flow,
+    limits: { ...toRunLimits(workflow.limits, maxCostUsd), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
+    ending: { deadLetter },
+    trigger,
+    envAllowed: [],
+    settings: {},
+  };
+}
+
+/** `workflow.lastError`: every step that fails leaves its failure behind. Only where it is read: flows pay for it. */
+function keepLastError(flow: MachineFlow): MachineFlow {
+  return { ...flow, variables: { lastError: null }, steps: flow.steps.map(noteFailure) };
+}
+
+const FAILURE: Expr = { op: "path", root: "failure", path: [] };
+
+function noteFailure(step: Step): Step {
+  const inside = {
+    ...(step.kind === "flow" ? { flow: noteFailures(step.flow) } : {}),
+    ...(step.catch === undefined ? {} : { catch: noteFailures(step.catch) }),
+    ...(step.finally === undefined ? {} : { finally: noteFailures(step.finally) }),
+  };
+  const canFail = step.kind !== "set" && step.kind !== "respond";
+  return { ...step, ...inside, ...(canFail ? { assign: { ...step.assign, lastError: FAILURE } } : {}) } as Step;
+}
+
+function noteFailures(flow: Flow): Flow {
+  return { ...flow, steps: flow.steps.map(noteFailure) } as Flow;
 }

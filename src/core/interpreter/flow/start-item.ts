@@ -2,13 +2,12 @@ import { stepPath } from "../../graph/step-path.ts";
 import { type Instance, type Scope, SINGLE_ITEM } from "../../history/run-state.ts";
 import { Queue } from "../../queue.ts";
 import { admitTask } from "../attempt/admission.ts";
-import { beginBinding } from "../attempt/begin-binding.ts";
 import { succeedInstance } from "../attempt/conclude.ts";
 import { evaluateControl } from "../control-scope.ts";
 import { beginCall } from "../step-kinds/call.ts";
 import { beginFlow } from "../step-kinds/flow.ts";
 import { beginWait } from "../step-kinds/wait.ts";
-import type { Turn } from "../turn.ts";
+import { beginBinding, type Turn } from "../turn.ts";
 import { settleItem } from "./settle.ts";
 import { fillPlace, hasPlace } from "./window.ts";
 

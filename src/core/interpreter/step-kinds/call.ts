@@ -1,8 +1,7 @@
 import type { CallResolved } from "../../history/events.ts";
 import type { Frame, Instance } from "../../history/run-state.ts";
-import { beginBinding } from "../attempt/begin-binding.ts";
 import { failInstance } from "../attempt/conclude.ts";
-import type { Turn } from "../turn.ts";
+import { beginBinding, type Turn } from "../turn.ts";
 import { openBody } from "./flow.ts";
 
 const DEFAULT_MAX_DEPTH = 10;

@@ -1,10 +1,9 @@
 import type { Wait } from "../../graph/graph.ts";
 import type { SignalReceived, WaitBegun } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
-import { beginBinding } from "../attempt/begin-binding.ts";
 import { failInstance, succeedInstance } from "../attempt/conclude.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
-import type { Turn } from "../turn.ts";
+import { beginBinding, type Turn } from "../turn.ts";
 
 /** Literals are decided here. The host binds what must be computed. */
 export function beginWait(turn: Turn, instance: Instance, wait: Wait): void {

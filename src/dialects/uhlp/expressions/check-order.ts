@@ -1,6 +1,5 @@
 import { type ExpressionFault, type Span, toFault } from "./expression-fault.ts";
-import type { SignToken, Token } from "./token.ts";
-import { refuseSecondValue } from "./wrong-signs.ts";
+import { refuseSecondValue, type SignToken, type Token } from "./tokenize.ts";
 
 /**
  * Finds the first token that cannot stand where it stands. What passes has values and operators in turn, closed brackets

@@ -3,7 +3,7 @@ import { rounds } from "../../../../test/properties/rounds.ts";
 import { evaluate } from "../../../core/expressions/evaluate.ts";
 import { readPath } from "../../../core/expressions/read-path.ts";
 import type { Json } from "../../../core/json.ts";
-import type { ExpressionScope } from "./expression-scope.ts";
+import type { ExpressionScope } from "./expression-fault.ts";
 import { parseExpression } from "./parse-expression.ts";
 
 const SCOPE: ExpressionScope = {

@@ -3,7 +3,7 @@ import { evaluate } from "../../../core/expressions/evaluate.ts";
 import type { Expr, PathExpr } from "../../../core/expressions/expr.ts";
 import { readPath } from "../../../core/expressions/read-path.ts";
 import type { Json } from "../../../core/json.ts";
-import type { ExpressionScope } from "./expression-scope.ts";
+import type { ExpressionScope } from "./expression-fault.ts";
 import { parseExpression } from "./parse-expression.ts";
 
 const SCOPE: ExpressionScope = {

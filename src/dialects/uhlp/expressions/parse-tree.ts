@@ -1,6 +1,6 @@
 import jsep from "jsep";
 import type { Span } from "./expression-fault.ts";
-import { COMPARISONS, type LiteralToken, type NameToken, type Token } from "./token.ts";
+import { COMPARISONS, type LiteralToken, type NameToken, type Token } from "./tokenize.ts";
 
 /** How values and operators belong together. Parentheses are gone: the tree says what they said. */
 export type Tree =

@@ -1,8 +1,7 @@
 import type { Expr, PathExpr } from "../../../core/expressions/expr.ts";
 import { didYouMean, suggest } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
-import type { ExpressionScope } from "./expression-scope.ts";
+import { type ExpressionFault, type ExpressionScope, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
 import { FUNCTIONS } from "./functions.ts";
 
 /** The meaning of a path, or its fault. */

@@ -2,12 +2,11 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import { checkRegex } from "../../check-regex.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
-import type { ExpressionScope } from "./expression-scope.ts";
+import { type ExpressionFault, type ExpressionScope, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
 import { FUNCTIONS, OTHER_NAMES, type Signature } from "./functions.ts";
 import { type ArrowTree, type CallTree, spanOf, type Tree } from "./parse-tree.ts";
 import { type Key, resolvePath, toKey, toPath } from "./resolve-path.ts";
-import type { NameToken } from "./token.ts";
+import type { NameToken } from "./tokenize.ts";
 
 /** Turns a tree into an expression of the core: names find what they name, functions their arguments. */
 export class Translator {

@@ -1,7 +1,7 @@
 import type { NeededFile } from "../../definition.ts";
 import type { ProblemList } from "../../problem-list.ts";
 import type { Range } from "../../source/source-text.ts";
-import type { ExpressionScope } from "../expressions/expression-scope.ts";
+import type { ExpressionScope } from "../expressions/expression-fault.ts";
 import type { Level, StepDefinition } from "../shape/step-shape.ts";
 
 /** The state that all parts of a definition share while it is lowered. */

@@ -6,11 +6,11 @@ import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
 import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
+import type { PlanBlock } from "./flow-plan.ts";
 import { freeId } from "./lower-context.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
 import { lowerInputs, lowerName, lowerValue, type ValueScope } from "./lower-value.ts";
-import type { PlanBlock } from "./plan-block.ts";
 
 /** Control steps as compositions of the steps that the core knows. */
 export function lowerControl(step: StepDefinition, body: ControlBody, scope: ValueScope, planBlock: PlanBlock): Doing {

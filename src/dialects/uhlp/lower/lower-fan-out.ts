@@ -1,11 +1,11 @@
 import type { DagFlow, Step } from "../../../core/graph/graph.ts";
-import type { ExpressionScope } from "../expressions/expression-scope.ts";
+import type { ExpressionScope } from "../expressions/expression-fault.ts";
 import type { ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import { attemptsOf, type Doing, UNREADABLE } from "./doing.ts";
+import { type PlanBlock, type PlannedBlock, toStep } from "./flow-plan.ts";
 import { freeId } from "./lower-context.ts";
 import { lowerCheckedList, lowerList } from "./lower-list.ts";
 import type { ValueScope } from "./lower-value.ts";
-import { type PlanBlock, type PlannedBlock, toStep } from "./plan-block.ts";
 
 /** A fan-out of the body in a flow of its own: seen from outside, its output is an ordinary list. */
 export function lowerLoop(

@@ -1,10 +1,9 @@
 import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
 import { type Level, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
-import { type FlowPlan, planBlock, planLevel } from "./flow-plan.ts";
+import { type FlowPlan, type PlanBlock, planBlock, planLevel } from "./flow-plan.ts";
 import { type FlowScope, isTooLarge, type LowerContext } from "./lower-context.ts";
 import { lowerStep } from "./lower-step.ts";
 import { lowerTransitions } from "./lower-transitions.ts";
-import type { PlanBlock } from "./plan-block.ts";
 
 /** The flow of the whole workflow. Undefined where it has no beginning, which is reported. */
 export function lowerFlow(level: Level, context: LowerContext): MachineFlow | undefined {

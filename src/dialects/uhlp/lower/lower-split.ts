@@ -7,11 +7,11 @@ type SplitBody = ControlOf<"split">;
 
 import { call, literal, outputOf, toObject } from "../../build-expr.ts";
 import { attemptsOf, type Doing, UNREADABLE } from "./doing.ts";
+import type { PlanBlock } from "./flow-plan.ts";
 import { freeId } from "./lower-context.ts";
 import { failureRule, fanOutId, lowerItem } from "./lower-fan-out.ts";
 import { eachWhole, lowerList, wholeOf } from "./lower-list.ts";
 import { lowerValue, type ValueScope } from "./lower-value.ts";
-import type { PlanBlock } from "./plan-block.ts";
 
 /** First all items get their route, then the bodies of the routes run side by side. */
 export function lowerSplit(step: StepDefinition, body: SplitBody, scope: ValueScope, planBlock: PlanBlock): Doing {

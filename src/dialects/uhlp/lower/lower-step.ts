@@ -6,11 +6,11 @@ import { outputOf } from "../../build-expr.ts";
 import type { YamlNode } from "../../source/yaml-node.ts";
 import type { StepDefinition } from "../shape/step-shape.ts";
 import { type Doing, UNREADABLE } from "./doing.ts";
+import type { PlanBlock } from "./flow-plan.ts";
 import { freeId } from "./lower-context.ts";
 import { lowerControl } from "./lower-control.ts";
 import { lowerValue, type ValueScope } from "./lower-value.ts";
 import { lowerWork } from "./lower-work.ts";
-import type { PlanBlock } from "./plan-block.ts";
 
 /** A step without where it leads. */
 export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Step {

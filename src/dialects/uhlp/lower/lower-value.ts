@@ -4,7 +4,7 @@ import { literal, toObject } from "../../build-expr.ts";
 import { placeInScalar } from "../../source/place-in-scalar.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../../source/yaml-node.ts";
-import type { ExpressionScope } from "../expressions/expression-scope.ts";
+import type { ExpressionScope } from "../expressions/expression-fault.ts";
 import { parseExpression } from "../expressions/parse-expression.ts";
 import { visibleRoots } from "../expressions/resolve-path.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";

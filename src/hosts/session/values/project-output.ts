@@ -1,9 +1,8 @@
 import { bind, type Values } from "../../../core/binding/bind.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import { evaluate } from "../../../core/expressions/evaluate.ts";
-import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Expr, Scope } from "../../../core/expressions/expr.ts";
 import { readPath } from "../../../core/expressions/read-path.ts";
-import type { Scope } from "../../../core/expressions/scope.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import { viewOf } from "../../../core/interpreter/lookup.ts";
