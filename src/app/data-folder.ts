@@ -32,11 +32,10 @@ export function createDataFolder({ dataDir, blobs, bucket, database, journal }: 
       return { ...(await restore(from, dataDir, replace)), ...elsewhere };
     },
     async collect(onlyLooks) {
-      const parts = await bucket?.collect(onlyLooks);
+      await bucket?.refuseOthers();
       const collected = await collectBlobs(blobs, dropNamed, onlyLooks);
       const left = bucket === undefined ? 0 : await collectWork(dataDir, isOver, onlyLooks);
-      const bytes = collected.bytes + (parts?.bytes ?? 0) + left;
-      return { ...collected, bytes, parts: parts?.count ?? 0 };
+      return { ...collected, bytes: collected.bytes + left };
     },
   };
 }

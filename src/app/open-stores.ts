@@ -24,8 +24,8 @@ interface OpenBucket {
   readonly place: string;
   /** Why it does not answer. Undefined: it does. */
   findTrouble(): Promise<PawlError | undefined>;
-  /** Removes what no file refers to. Throws `STORAGE_SHARED` where nobody can know what refers to the blobs. */
-  collect(onlyLooks: boolean): Promise<{ readonly count: number; readonly bytes: number }>;
+  /** Throws `STORAGE_SHARED` where other data has put blobs there, too. */
+  refuseOthers(): Promise<void>;
 }
 
 /**
@@ -98,10 +98,7 @@ async function openInBucket(
     bucket: {
       place: `the bucket "${options.bucket}"${folder} at ${options.endpoint ?? "Amazon S3"}`,
       findTrouble: remember(() => findTrouble(bucket)),
-      async collect(onlyLooks) {
-        await blobs.refuseOthers();
-        return files.collect(onlyLooks);
-      },
+      refuseOthers: () => blobs.refuseOthers(),
     },
   };
 }

@@ -12,7 +12,7 @@ let store: FaultyStore;
 
 beforeAll(async () => {
   server = await startS3Server();
-  store = await startFaultyStore(server.endpoint);
+  store = await startFaultyStore(server.direct);
 });
 afterAll(async () => {
   await store.stop();

@@ -36,9 +36,21 @@ export interface FaultyStore {
 
 const TWO_HOURS_MS = 7_200_000;
 
-/** Stands before a store, and fails as it is told to. */
+/** Stands before a store, sees to conditions of writes, and fails as it is told to. */
 export async function startFaultyStore(target: string): Promise<FaultyStore> {
   const store: Pick<FaultyStore, "fault" | "seen"> = { fault: undefined, seen: [] };
+  /** Writes of one object, one after the other. */
+  const turns = new Map<string, Promise<unknown>>();
+  const inTurn = <T>(path: string, work: () => Promise<T>): Promise<T> => {
+    const turn = (turns.get(path) ?? Promise.resolve()).then(work);
+    const over = turn
+      .catch(() => undefined)
+      .then(() => {
+        if (turns.get(path) === over) turns.delete(path);
+      });
+    turns.set(path, over);
+    return turn;
+  };
   const server = createServer((incoming, outgoing) => void answer(incoming, outgoing).catch(() => outgoing.destroy()));
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -60,10 +72,9 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
     }
     if (fault === "slow") await setTimeout(500);
     const url = new URL(incoming.url ?? "/", target);
-    const passed = request(url, { method: incoming.method, headers: incoming.headers });
-    passed.end(body);
-    const [got] = (await once(passed, "response")) as [IncomingMessage];
-    const content = await buffer(got);
+    const pass = () => passOn(url, incoming, body);
+    const isRead = seen.method === "GET" || seen.method === "HEAD";
+    const { got, content } = await (isRead ? pass() : inTurn(url.pathname, () => passIfFits(url, incoming, pass)));
     if (fault === "answer lost") return void outgoing.destroy();
     const date = new Date(Date.now() - TWO_HOURS_MS).toUTCString();
     const isOld = fault === "old" || fault === "behind";
@@ -87,6 +98,36 @@ export async function startFaultyStore(target: string): Promise<FaultyStore> {
       await new Promise((resolve) => server.close(resolve));
     },
   });
+}
+
+interface Passed {
+  readonly got: Pick<IncomingMessage, "statusCode" | "headers">;
+  readonly content: Buffer;
+}
+
+async function passOn(
+  url: URL,
+  { method, headers }: Pick<IncomingMessage, "method" | "headers">,
+  body?: Buffer,
+): Promise<Passed> {
+  const passed = request(url, { method, headers });
+  passed.end(body);
+  const [got] = (await once(passed, "response")) as [IncomingMessage];
+  return { got, content: await buffer(got) };
+}
+
+/** The server of the tests knows no conditions. */
+async function passIfFits(url: URL, { headers }: IncomingMessage, pass: () => Promise<Passed>): Promise<Passed> {
+  const { "if-match": tag, "if-none-match": none } = headers;
+  if (tag === undefined && none === undefined) return pass();
+  const { got } = await passOn(new URL(url.pathname, url), {
+    method: "HEAD",
+    headers: { authorization: headers.authorization },
+  });
+  const fits = tag === undefined ? got.statusCode === 404 : got.headers.etag === tag;
+  if (fits) return pass();
+  const content = Buffer.from("<Error><Code>PreconditionFailed</Code></Error>");
+  return { got: { statusCode: 412, headers: { "content-type": "application/xml" } }, content };
 }
 
 function toOldHeaders({ "last-modified": modified, ...others }: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -125,7 +125,7 @@ export interface DataFolder {
   backUp(to: string): Promise<CopiedData>;
   /** Throws `BACKUP_INVALID`, `DATA_EXISTS`, `DATA_LOCKED`. */
   restore(from: string, replace: boolean): Promise<CopiedData>;
-  /** Removes blobs that nothing refers to, and in a bucket parts of files. Throws `STORAGE_SHARED`. */
+  /** Removes blobs that nothing refers to. Throws `STORAGE_SHARED`. */
   collect(onlyLooks: boolean): Promise<CollectedData>;
 }
 
@@ -142,7 +142,6 @@ export interface CopyReport {
 interface CollectedData {
   readonly blobs: number;
   readonly bytes: number;
-  readonly parts: number;
 }
 
 interface CopiedData {

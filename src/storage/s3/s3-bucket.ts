@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { S3Client } from "@aws-sdk/client-s3";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { ByteRange } from "../../ports/file-storage.ts";
 import { isNotFound, toStoreFailure } from "./store-failure.ts";
 import { Turns } from "./turns.ts";
@@ -39,14 +40,18 @@ interface ListedObject {
 }
 
 export interface PutOptions {
-  readonly metadata?: Readonly<Record<string, string>>;
-  /** Only if this is what is there. A store that does not know conditions writes all the same. */
-  readonly ifMatch?: string;
-  /** Only if nothing is there. The same holds. */
-  readonly isNew?: boolean;
-  /** The time, as `performance.now()` tells it, after which it must not happen any more. */
-  readonly by?: number;
+  /** Only if this is still there, or nothing is. A store that does not know conditions writes all the same. */
+  readonly over?: StoredObject | "nothing";
 }
+
+/**
+ * The store's metadata of an object: the ids of the latest writes on a condition. The answer to one may be lost, and its second try
+ * is then refused because of the first one.
+ */
+const WRITES = "pawl-writes";
+const ID_LENGTH = 12;
+/** The metadata of an object may have 2 KB. */
+const MAX_IDS = 64;
 
 type Sdk = typeof import("@aws-sdk/client-s3");
 
@@ -55,7 +60,7 @@ const MAX_TRIES = 3;
 const CONNECT_MS = 5_000;
 const CHECK_MS = 3_000;
 const AT_ONCE = 48;
-/** A look at the bucket, and what must be done by a time, wait for nobody. */
+/** A look at the bucket waits for nothing. */
 const MAX_SOCKETS = 64;
 const PROBE = "probe";
 /** A line that is slower than 100 KB a second is taken for one that is broken. */
@@ -110,15 +115,16 @@ export class S3Bucket {
 
   async put(key: string, content: string | Uint8Array, options: PutOptions = {}): Promise<void> {
     const body = typeof content === "string" ? Buffer.from(content) : content;
+    const id = randomUUID().slice(-ID_LENGTH);
     const command = new this.#sdk.PutObjectCommand({
       ...this.#at(key),
       Body: body,
       ContentLength: body.byteLength,
-      ...(options.metadata === undefined ? {} : { Metadata: { ...options.metadata } }),
-      ...(options.ifMatch === undefined ? {} : { IfMatch: options.ifMatch }),
-      ...(options.isNew === true ? { IfNoneMatch: "*" } : {}),
+      ...toCondition(options, id),
     });
-    await this.#within(body.byteLength, (abortSignal) => this.#client.send(command, { abortSignal }), options.by);
+    await this.#unlessDone(key, id, () =>
+      this.#within(body.byteLength, (abortSignal) => this.#client.send(command, { abortSignal })),
+    );
   }
 
   /** Undefined: it is not there. */
@@ -169,10 +175,12 @@ export class S3Bucket {
     return false;
   }
 
-  /** Puts `content` behind an object of at least `MIN_PART_BYTES`. The store copies what is there: it is not sent again. */
-  async putBehind(key: string, before: StoredObject, content: Uint8Array, options: PutOptions): Promise<void> {
+  /** Puts `content` behind an object of at least `MIN_PART_BYTES`, if it is still there. The store copies it: it is not sent again. */
+  async putBehind(key: string, before: StoredObject, content: Uint8Array): Promise<void> {
     const at = this.#at(key);
-    const create = new this.#sdk.CreateMultipartUploadCommand({ ...at, Metadata: { ...options.metadata } });
+    const id = randomUUID().slice(-ID_LENGTH);
+    const { Metadata = {}, ...condition } = toCondition({ over: before }, id);
+    const create = new this.#sdk.CreateMultipartUploadCommand({ ...at, Metadata });
     const { UploadId } = await this.#within(0, (abortSignal) => this.#client.send(create, { abortSignal }));
     const upload = { ...at, UploadId };
     try {
@@ -203,9 +211,11 @@ export class S3Bucket {
       const complete = new this.#sdk.CompleteMultipartUploadCommand({
         ...upload,
         MultipartUpload: { Parts: parts },
-        ...(options.ifMatch === undefined ? {} : { IfMatch: options.ifMatch }),
+        ...condition,
       });
-      await this.#within(before.bytes, (abortSignal) => this.#client.send(complete, { abortSignal }), options.by);
+      await this.#unlessDone(key, id, () =>
+        this.#within(before.bytes, (abortSignal) => this.#client.send(complete, { abortSignal })),
+      );
     } catch (error) {
       const abort = new this.#sdk.AbortMultipartUploadCommand(upload);
       await this.#within(0, (abortSignal) => this.#client.send(abort, { abortSignal })).catch(() => undefined);
@@ -222,6 +232,15 @@ export class S3Bucket {
       await this.#client.send(command, { abortSignal: AbortSignal.timeout(timeoutMs) });
     } catch (error) {
       throw toStoreFailure(error, this.options);
+    }
+  }
+
+  async #unlessDone(key: string, id: string, write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      const isChanged = isPawlError(error) && error.code === "STORAGE_CHANGED";
+      if (!isChanged || !writesOf(await this.head(key)).includes(id)) throw error;
     }
   }
 
@@ -266,11 +285,9 @@ export class S3Bucket {
     });
   }
 
-  async #within<T>(bytes: number, work: (signal: AbortSignal) => Promise<T>, by?: number): Promise<T> {
+  async #within<T>(bytes: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
-      if (by === undefined) return await this.#turns.take(() => work(this.#deadline(bytes)));
-      const leftMs = Math.max(0, Math.floor(by - performance.now()));
-      return await work(AbortSignal.any([this.#deadline(bytes), AbortSignal.timeout(leftMs)]));
+      return await this.#turns.take(() => work(this.#deadline(bytes)));
     } catch (error) {
       throw toStoreFailure(error, this.options);
     }
@@ -296,6 +313,22 @@ async function loadSdk(): Promise<Sdk> {
 
 function tokenOf({ sessionToken }: NonNullable<BucketOptions["credentials"]>) {
   return sessionToken === undefined ? {} : { sessionToken };
+}
+
+interface Condition {
+  readonly Metadata?: Record<string, string>;
+  readonly IfMatch?: string;
+  readonly IfNoneMatch?: string;
+}
+
+function toCondition({ over }: PutOptions, id: string): Condition {
+  if (over === undefined) return {};
+  if (over === "nothing") return { Metadata: { [WRITES]: id }, IfNoneMatch: "*" };
+  return { Metadata: { [WRITES]: (writesOf(over) + id).slice(-ID_LENGTH * MAX_IDS) }, IfMatch: over.etag };
+}
+
+function writesOf(object: StoredObject | undefined): string {
+  return object?.metadata[WRITES] ?? "";
 }
 
 function toStored(answer: {
