@@ -7,7 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createApp } from "../../src/app/create-app.ts";
 import { isJsonObject } from "../../src/core/json.ts";
 import { newRunId } from "../../src/hosts/session/new-run.ts";
-import type { OpenApplication } from "../../src/operations/application/application.ts";
+import type { OpenApplication } from "../../src/operations/application/ports.ts";
 import { readRunResult } from "../../src/operations/runs/read-run-result.ts";
 import { prepareRun } from "../../src/operations/start/prepare-run.ts";
 import { type Play, startFakeModelServer } from "../../test/fakes/model-server/fake-model-server.ts";

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import type { Settings } from "../config/settings.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { CopyReport } from "../operations/application/application.ts";
+import type { CopyReport } from "../operations/application/ports.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import { type CopiedData, copyRows } from "../storage/copy-rows.ts";

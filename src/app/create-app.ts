@@ -19,9 +19,9 @@ import type {
   ServeRunsOptions,
   ServeTerminalsOptions,
   ServeToolsOptions,
+  ServiceRecords,
   WantedFile,
-} from "../operations/application/application.ts";
-import type { ServiceRecords } from "../operations/application/service-records.ts";
+} from "../operations/application/ports.ts";
 import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";

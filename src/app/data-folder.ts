@@ -1,5 +1,5 @@
 import { PawlError } from "../core/errors/pawl-error.ts";
-import type { DataFolder } from "../operations/application/application.ts";
+import type { DataFolder } from "../operations/application/ports.ts";
 import type { Journal } from "../ports/journal.ts";
 import { hasEnded } from "../storage/append-rule.ts";
 import { backUp, restore } from "../storage/backup.ts";

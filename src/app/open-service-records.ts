@@ -1,4 +1,4 @@
-import type { ServiceRecords } from "../operations/application/service-records.ts";
+import type { ServiceRecords } from "../operations/application/ports.ts";
 import type { Conversations } from "../ports/conversations.ts";
 import { RECORD_STEPS } from "../storage/postgres/record-tables.ts";
 import { takeSteps } from "../storage/postgres/take-steps.ts";

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/settings.ts";
-import type { Records } from "../operations/application/application.ts";
-import type { ServiceRecords } from "../operations/application/service-records.ts";
+import type { Records, ServiceRecords } from "../operations/application/ports.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { Journal } from "../ports/journal.ts";

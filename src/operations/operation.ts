@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ErrorCode } from "../core/errors/error-table.ts";
 import type { Json } from "../core/json.ts";
 import type { KeyScope } from "../ports/service/api-keys.ts";
-import type { Application } from "./application/application.ts";
+import type { Ports } from "./application/ports.ts";
 import { withNames } from "./name-in-remedy.ts";
 import type { Frozen } from "./schemas.ts";
 import type { Submissions } from "./start/submit-run.ts";
@@ -220,9 +220,9 @@ export interface McpTool<Output = unknown, Input = unknown> {
 }
 
 /** The caller, and the parts of the process that a handler may use. */
-export interface OperationContext {
+export interface OperationContext<App = Ports> {
   /** The application as the caller may see it. */
-  readonly app: Application;
+  readonly app: App;
   /** The surface that asks, as records of people's decisions name it. */
   readonly by: "api" | "cli" | "mcp";
   /** Starts runs, each once for its idempotency key. */

@@ -10,8 +10,7 @@ import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import { createPromptRenderer } from "../../src/executors/llm/prompt/prompt-renderer.ts";
 import { createModelPrices } from "../../src/executors/models/create-model-prices.ts";
 import type { RunHost } from "../../src/hosts/run-host.ts";
-import type { AppHost, Application, WantedFile } from "../../src/operations/application/application.ts";
-import type { ServiceRecords } from "../../src/operations/application/service-records.ts";
+import type { AppHost, Ports, ServiceRecords, WantedFile } from "../../src/operations/application/ports.ts";
 import type { RegisteredDefinition } from "../../src/operations/definitions/registry.ts";
 import { EventFeed } from "../../src/operations/events/event-feed.ts";
 import { RunObservers } from "../../src/operations/events/run-observers.ts";
@@ -173,7 +172,7 @@ function toApplication(
     callable = {},
     service,
   }: HttpWorldOptions & { readonly service: ServiceRecords },
-): Application {
+): Ports {
   const settings: Settings = {
     ...DEFAULTS,
     data: { ...DEFAULTS.data, keep },

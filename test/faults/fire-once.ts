@@ -3,7 +3,7 @@ import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import type { Config } from "../../src/config/load-config.ts";
 import { DEFAULTS } from "../../src/config/settings.ts";
 import { EVERYTHING } from "../../src/core/trust/grant.ts";
-import type { AppHost, Application } from "../../src/operations/application/application.ts";
+import type { AppHost, Ports } from "../../src/operations/application/ports.ts";
 import { withMethods } from "../../src/operations/application/with-methods.ts";
 import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
 import type { SlotRecord } from "../../src/ports/service/schedules.ts";
@@ -49,7 +49,7 @@ export async function fireOnce(
     library: {
       list: () => [{ name: graph.name, file: "/x", report: { definition: { text: "", graph }, problems: [] } }],
     },
-  } as unknown as Application;
+  } as unknown as Ports;
   const runner = new RequestRunner(app, host, { maxInFlight: 1 });
   const raise = (error: unknown) => {
     throw error;

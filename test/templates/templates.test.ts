@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
 import { parseExact, writeExact } from "../../src/core/exact-json.ts";
-import type { OpenApplication } from "../../src/operations/application/application.ts";
+import type { OpenApplication } from "../../src/operations/application/ports.ts";
 import { findApproval } from "../../src/operations/approvals/answer-approval.ts";
 import { validateDefinition } from "../../src/operations/definitions/validate-definition.ts";
 import { describeRun } from "../../src/operations/runs/describe/describe-run.ts";

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../src/core/json.ts";
 import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import type { TerminalOptions } from "../../src/executors/terminal/terminal-options.ts";
 import { LocalHost } from "../../src/hosts/local/local-host.ts";
-import type { AppHost, Application } from "../../src/operations/application/application.ts";
+import type { AppHost, Ports } from "../../src/operations/application/ports.ts";
 import { resolveCall } from "../../src/operations/start/resolve-call.ts";
 import { runTerminalWorkflow, type WorkflowWatch } from "../../src/operations/terminals/run-terminal-workflow.ts";
 import type { RunWorkflowResponse } from "../../src/operations/terminals/run-workflow-tool.ts";
@@ -22,7 +22,7 @@ import { MemoryJournal } from "../support/memory/memory-journal.ts";
 import { type RealTerminals, realTerminals } from "./real-terminals.ts";
 
 export interface TestApplication {
-  readonly app: Application;
+  readonly app: Ports;
   readonly library: TerminalLibrary;
   readonly terminals: RealTerminals;
   readonly defects: unknown[];
@@ -66,7 +66,7 @@ export async function testApplication(
   const service = openServiceRecords({ path: ":memory:", durability: "process" });
   onTestFinished(() => service.close());
   const library = new TerminalLibrary({ dir: join(appDir, ".terminal_control_workflows") });
-  const app: Application = {
+  const app: Ports = {
     appDir,
     dataDir: join(appDir, ".pawl"),
     budgets: async () => service.budgets,

@@ -7,7 +7,7 @@ import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
 import type { ConfinedProgram } from "../../executors/terminal/terminal-options.ts";
-import type { SandboxState } from "../../operations/application/application.ts";
+import type { SandboxState } from "../../operations/application/ports.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 import { confineServer, confineTerminal, toText } from "./confine-programs.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { LoadedTerminalOptions } from "../../config/load-terminal-options.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { Application } from "../../operations/application/application.ts";
+import type { Ports } from "../../operations/application/ports.ts";
 import type { HttpEnv } from "../../surfaces/http/http-parts.ts";
 import { listenOn } from "../server/listen-on.ts";
 import { isEveryAddress, isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";
@@ -14,7 +14,7 @@ export interface TerminalView {
 }
 
 export interface TerminalViewParts {
-  readonly app: Application;
+  readonly app: Ports;
   readonly web: LoadedTerminalOptions["web"];
   /** For a person. The token is never part of it. */
   tell(line: string): void;

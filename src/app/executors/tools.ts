@@ -103,7 +103,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
         validators: await validators(),
       });
     }),
-    /** See `Application.findToolProblem`. */
+    /** See `Execution.findToolProblem`. */
     async findToolProblem(named: NamedTool, signal: AbortSignal) {
       const { findToolProblem } = await import("../../executors/mcp/check-tool.ts");
       const [own, core, elsewhere] = await Promise.all([servers(), coreTools(), work.endpoint()]);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { Server } from "@modelcontextprotocol/server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Application, ServeRunsOptions } from "../../operations/application/application.ts";
+import type { Place, ServeRunsOptions } from "../../operations/application/ports.ts";
 import { listenOn } from "../server/listen-on.ts";
 import { isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";
 
@@ -55,7 +55,7 @@ async function serveOverHttp(
  * this machine one that somebody has chosen: throws `HOST_REFUSED`.
  */
 export function toMcpHttp(
-  { config }: Application,
+  { config }: Place,
   { http, token: given }: Pick<ServeRunsOptions, "http" | "token">,
 ): Pick<McpService, "http"> {
   if (http === undefined) return {};

@@ -1,5 +1,5 @@
 import { grantOfText } from "../../core/trust/parse-grant.ts";
-import type { AppHost, Application, ServeRunsOptions } from "../../operations/application/application.ts";
+import type { AppHost, Driving, Place, Ports, ServeRunsOptions, Stores } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { RequestRunner, type RunningHost } from "../../operations/requests/request-runner.ts";
@@ -10,7 +10,7 @@ import { readVersion } from "../read-version.ts";
 import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 
 interface Served {
-  readonly app: Application;
+  readonly app: Ports;
   /**
    * For one call: goes through the owner of the data directory, and starts one in the background where nobody is. Undefined: over a
    * database this process drives what it begins, by one host for all calls.
@@ -65,7 +65,7 @@ function lendFrom({ app, openHost }: Served) {
 }
 
 /** No host is asked for before the run could begin: that may start a process. */
-function runnerOf(app: Application): RequestRunner {
+function runnerOf(app: Place & Stores & Driving): RequestRunner {
   const host: RunningHost = {
     startRun: async (start) => (await app.host()).startRun(start),
     settled: async (runId) => (await app.host()).settled(runId),

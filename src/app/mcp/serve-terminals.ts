@@ -1,15 +1,11 @@
-import type {
-  Application,
-  ServeTerminalsOptions,
-  ServeToolsOptions,
-} from "../../operations/application/application.ts";
+import type { Place, Ports, ServeTerminalsOptions, ServeToolsOptions } from "../../operations/application/ports.ts";
 import type { WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import { readVersion } from "../read-version.ts";
 import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 
 interface Served {
-  readonly app: Application;
+  readonly app: Ports;
   readonly library: WorkflowLibrary;
 }
 
@@ -32,7 +28,7 @@ export async function serveTerminals(served: Served, options: ServeTerminalsOpti
 }
 
 /** Offers tools to other programs until they are gone, or `stop` aborts. */
-export async function serveTools(app: Application, tools: ToolSet, options: ServeToolsOptions): Promise<void> {
+export async function serveTools(app: Place, tools: ToolSet, options: ServeToolsOptions): Promise<void> {
   const { plainNames, log, stop } = options;
   const { createToolServer } = await import("../../surfaces/mcp/create-tool-server.ts");
   const server = { tools, version: await readVersion(), plainNames, log };

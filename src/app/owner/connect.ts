@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Owner } from "../../operations/application/application.ts";
+import type { Owner } from "../../operations/application/ports.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { type AcquiredLock, acquireOwnerLock, type OwnerInfo } from "../../storage/sqlite/owner-lock.ts";
 import type { Ownership } from "./open-ownership.ts";

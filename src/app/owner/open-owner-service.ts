@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { Application } from "../../operations/application/application.ts";
+import type { Ports } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
 import type { OperationContext } from "../../operations/operation.ts";
@@ -11,7 +11,7 @@ import type { Successors } from "./open-ownership.ts";
 import { SURFACE_HEADER } from "./surface-header.ts";
 
 interface Owned {
-  readonly app: Application;
+  readonly app: Ports;
   readonly observers: RunObservers;
   readonly successors: Successors;
   onDefect(error: unknown): void;

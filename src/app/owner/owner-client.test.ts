@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
 import type { Json } from "../../core/json.ts";
-import type { OpenApplication } from "../../operations/application/application.ts";
+import type { OpenApplication } from "../../operations/application/ports.ts";
 import type { Journal } from "../../ports/journal.ts";
 import { createApp } from "../create-app.ts";
 import { OwnerClient } from "./owner-client.ts";

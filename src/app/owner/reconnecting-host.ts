@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
-import type { AppHost } from "../../operations/application/application.ts";
+import type { AppHost } from "../../operations/application/ports.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
-import type { Application } from "../../operations/application/application.ts";
+import type { Ports } from "../../operations/application/ports.ts";
 import { FetchedDefinitions } from "../../operations/definitions/fetched-definitions.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
@@ -17,7 +17,7 @@ const MAX_GRAPHS = 500;
 export type Gate = Pick<HttpParts, "authorize" | "appFor" | "callerFor" | "surfaceOf">;
 
 interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | "triggers" | "onDefect"> {
-  readonly app: Application;
+  readonly app: Ports;
   readonly runner: RequestRunner;
   readonly feed: EventFeed;
   readonly streams?: OpenStreams;

@@ -1,4 +1,4 @@
-import type { Application } from "../../operations/application/application.ts";
+import type { Driving, Stores } from "../../operations/application/ports.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { countDeliveries, countOpenApprovals, countUnfinishedRuns } from "../../operations/service/metrics-gauges.ts";
 import type { CapacityView, PoolState } from "../../ports/capacity.ts";
@@ -11,7 +11,7 @@ export interface Served {
 }
 
 /** Numbers that are counted when somebody asks for the metrics. */
-export function describeGauges(app: Application, { runner, streams }: Served): readonly MetricsGauge[] {
+export function describeGauges(app: Stores & Driving, { runner, streams }: Served): readonly MetricsGauge[] {
   return [
     ...describePools(app.capacity),
     {

@@ -1,6 +1,6 @@
 import type { Hono } from "hono";
 import type { Settings } from "../../config/settings.ts";
-import type { Application } from "../../operations/application/application.ts";
+import type { Ports } from "../../operations/application/ports.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
 import { RequestRunner } from "../../operations/requests/request-runner.ts";
@@ -14,12 +14,12 @@ import { composeHttpParts, type Gate } from "./compose-http-parts.ts";
 interface QuietService extends Pick<HttpParts, "hosts" | "isLoopback" | "onDefect"> {
   /** What this listener has in place of the server's settings. */
   readonly settings: Partial<Settings["server"]>;
-  gate(app: Application): Gate;
-  mountMore?(http: Hono<HttpEnv>, app: Application): readonly string[];
+  gate(app: Ports): Gate;
+  mountMore?(http: Hono<HttpEnv>, app: Ports): readonly string[];
 }
 
 /** All routes of `pawl serve` on a listener of another process: nothing is logged or counted, and no other origin may ask. */
-export async function openQuietService(whole: Application, service: QuietService) {
+export async function openQuietService(whole: Ports, service: QuietService) {
   const { config } = whole;
   const server = { ...config.settings.server, ...service.settings, cors_origins: [] };
   const app = withMethods(whole, { config: { ...config, settings: { ...config.settings, server } } });

@@ -1,7 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
-import type { AppHost, Application, HttpService, ServedRoute } from "../../operations/application/application.ts";
+import type { AppHost, HttpService, Ports, ServedRoute } from "../../operations/application/ports.ts";
 import { startRetention } from "../../operations/data/retention.ts";
 import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
 import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
@@ -31,7 +31,7 @@ import type { ServiceMcp } from "./service-mcp.ts";
 import type { ListenAddress } from "./where-to-listen.ts";
 
 export interface ServerParts {
-  readonly app: Application;
+  readonly app: Ports;
   readonly host: AppHost;
   readonly library: DefinitionLibrary;
   /** The problems that were found when the library was filled. */

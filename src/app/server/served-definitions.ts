@@ -1,6 +1,6 @@
 import { basename, relative } from "node:path";
 import { missingAgentsFile } from "../../operations/agents/missing-agents-file.ts";
-import type { Application, ServedRoute } from "../../operations/application/application.ts";
+import type { Place, ServedRoute } from "../../operations/application/ports.ts";
 import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
 import { timetableOf } from "../../operations/schedules/defined-schedules.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
@@ -41,7 +41,7 @@ export function tellProblems(log: Log, appDir: string, { broken, warnings }: Lib
 }
 
 /** The host serves all the same: the file may come later. */
-export function tellMissing(log: Log, app: Application): void {
+export function tellMissing(log: Log, app: Place): void {
   const missing = missingAgentsFile(app);
   if (missing !== undefined) log.write("warn", `${missing.code} ${missing.message} ${missing.remedy}`);
 }

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from "node:os";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Application, ListenOptions } from "../../operations/application/application.ts";
+import type { ListenOptions, Place, Stores } from "../../operations/application/ports.ts";
 
 export interface ListenAddress {
   readonly address: string;
@@ -12,7 +12,7 @@ export interface ListenAddress {
  * `--port`, then the setting, then the name that the sandbox protocol gives it. Beyond this machine only with keys: throws
  * `HOST_REFUSED`.
  */
-export async function whereToListen(app: Application, options: ListenOptions): Promise<ListenAddress> {
+export async function whereToListen(app: Place & Stores, options: ListenOptions): Promise<ListenAddress> {
   const { config } = app;
   const { server, uhlp } = config.settings;
   const isSet = config.origins.has("server.port");

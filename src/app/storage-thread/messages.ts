@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import type { ServiceRecords } from "../../operations/application/service-records.ts";
+import type { ServiceRecords } from "../../operations/application/ports.ts";
 import type { Conversations } from "../../ports/conversations.ts";
 import type { JournalWriter } from "../../storage/sqlite/sqlite-journal.ts";
 

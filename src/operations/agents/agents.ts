@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import { z } from "zod";
-import type { Application } from "../application/application.ts";
+import type { Place, Principal } from "../application/ports.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, idField, jsonObjectSchema, listOf } from "../schemas.ts";
 import { readAgentSources } from "./read-agent-sources.ts";
 import { showAgent as show, shownAgentSchema, toOrigin } from "./show-agent.ts";
@@ -51,7 +51,7 @@ export const listAgents = defineOperation({
     },
   ],
   word: ({ name, description }) => ({ text: name, meaning: description ?? "" }),
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Place>) {
     const { agents, broken } = await describeAgents(app);
     return { items: agents, next_cursor: null, broken: broken.map((file) => relative(app.appDir, file)) };
   },
@@ -66,7 +66,7 @@ export const showAgent = defineOperation({
   errors: ["AGENT_NOT_FOUND"],
   http: { method: "GET", path: "/agents/{name}" },
   cli: [{ verb: "agents show", args: ["name"], view: "agent" }],
-  handle: ({ app }, { name }) => show(app, name),
+  handle: ({ app }: OperationContext<Place & Principal>, { name }) => show(app, name),
 });
 
 const sourceSchema = z.object({
@@ -96,7 +96,7 @@ export const validateAgents = defineOperation({
       exitCodeOf: (sources) => (sources.every(({ valid }) => valid) ? 0 : INVALID),
     },
   ],
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Place>) {
     const sources = await readAgentSources(app);
     return sources.map(({ file, isValid, problems, agents, workflows }) => ({
       file: relative(app.appDir, file) || file,
@@ -124,7 +124,7 @@ interface AgentOverview {
 }
 
 /** The application's agents: of the agents file, then of `.claude/agents`. Of two of the same name the first counts. */
-async function describeAgents(app: Pick<Application, "appDir" | "config">): Promise<AgentOverview> {
+async function describeAgents(app: Pick<Place, "appDir" | "config">): Promise<AgentOverview> {
   const sources = await readAgentSources(app);
   const seen = new Set<string>();
   const agents = sources

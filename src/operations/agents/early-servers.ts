@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Application } from "../application/application.ts";
+import type { Execution } from "../application/ports.ts";
 import type { RegisteredDefinition } from "../definitions/registry.ts";
 
 /** Holds the MCP servers that definitions want to be connected at the start, as the definitions are now. */
 export class EarlyServers {
-  readonly #app: Pick<Application, "toolbox">;
+  readonly #app: Pick<Execution, "toolbox">;
   #held: ReadonlySet<string> = new Set();
 
-  constructor(app: Pick<Application, "toolbox">) {
+  constructor(app: Pick<Execution, "toolbox">) {
     this.#app = app;
   }
 

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { traitsOf } from "../../core/graph/dialects.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { agentsFileOf, stemOf } from "../definitions/definition-files.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
@@ -12,8 +12,8 @@ import { listRegistered, type RegistryPlaces } from "../definitions/registry.ts"
 import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 
-type Places = Pick<Application, "appDir" | "config" | "library">;
-type NamedApplication = Places & Pick<Application, "service" | "tenantId" | "compiledTexts">;
+type Places = Pick<Ports, "appDir" | "config" | "library">;
+type NamedApplication = Places & Pick<Ports, "service" | "tenantId" | "compiledTexts">;
 
 export type AgentsWorkflowKind = "linear" | "graph";
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
+import type { Execution, Place, Principal } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, listOf, timeSchema } from "../schemas.ts";
 
 const serverSchema = z
@@ -49,7 +50,7 @@ export const listMcpServers = defineOperation({
   http: { method: "GET", path: "/mcp-servers" },
   cli: { no: "`pawl doctor` connects each and tells how it is." },
   mcp: { no: "A model has their tools." },
-  async handle({ app }, { check }) {
+  async handle({ app }: OperationContext<Place & Principal & Execution>, { check }) {
     refuseTenant(app, "The servers are those of the whole application");
     const toolbox = await app.toolbox();
     if (check) await toolbox.offer({}, AbortSignal.timeout(CHECK_MS)).catch(() => undefined);

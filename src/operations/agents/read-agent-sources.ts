@@ -4,7 +4,7 @@ import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { DefinitionPart } from "../../dialects/definition.ts";
 import { listAgentNames } from "../../dialects/list-names.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Place } from "../application/ports.ts";
 import { checkWholeText, type TextOrigin } from "../definitions/compile/report-on-text.ts";
 import { agentsFileOf, foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
@@ -13,7 +13,7 @@ import { listAgentFiles } from "./agent-files.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 import { findWorkspace } from "./workspace.ts";
 
-export type AgentPlaces = Pick<Application, "appDir" | "config">;
+export type AgentPlaces = Pick<Place, "appDir" | "config">;
 
 /** A file that agents are read from. */
 export interface AgentSource {

@@ -6,12 +6,12 @@ import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { describeCommand } from "../../core/trust/secret-names.ts";
 import type { DefinitionPart } from "../../dialects/definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import { type Frozen, jsonSchema } from "../schemas.ts";
 import { notFound } from "./agent-catalog.ts";
 import { type AgentSource, readAgentSources } from "./read-agent-sources.ts";
 
-type AgentApplication = Pick<Application, "appDir" | "config" | "mask" | "tenantId">;
+type AgentApplication = Pick<Ports, "appDir" | "config" | "mask" | "tenantId">;
 
 export const shownAgentSchema = z
   .object({

@@ -1,6 +1,6 @@
 import { type Grant, meet } from "../../core/trust/grant.ts";
 import { limitCost } from "../costs/lower-limits.ts";
-import type { Application } from "./application.ts";
+import type { Driving, Principal, Stores } from "./ports.ts";
 import { forTenant } from "./tenant-application.ts";
 import { withMethods } from "./with-methods.ts";
 
@@ -12,14 +12,16 @@ export interface Ownership {
   readonly grant?: Grant | undefined;
 }
 
-/** The application as the owner of something may use it that starts runs by itself. */
-export function forOwner(
-  app: Application,
+type OwnerPorts = Principal & Stores & Driving;
+
+/** The ports as the owner of a schedule or a trigger may use them. */
+export function forOwner<Own extends OwnerPorts>(
+  app: Own,
   { tenantId, maxCostMicro, grant: granted = app.grant }: Ownership,
-): Application {
+): Own {
   const own = tenantId === undefined || app.tenantId === tenantId ? app : forTenant(app, tenantId);
   const { maxCostMicro: lowest } = limitCost([own.maxRunCostMicro, maxCostMicro]);
   const grant = granted === app.grant ? granted : meet(app.grant, granted);
   if (lowest === own.maxRunCostMicro && grant === own.grant) return own;
-  return withMethods(own, { maxRunCostMicro: lowest, grant });
+  return withMethods<Own, OwnerPorts>(own, { maxRunCostMicro: lowest, grant });
 }

@@ -3,20 +3,22 @@ import { filesOfTenant } from "../../hosts/tenant-files.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import { findRun } from "../runs/find-run.ts";
-import type { AppHost, Application, Records } from "./application.ts";
+import type { AppHost, Driving, Principal, Records, Stores } from "./ports.ts";
 import { withMethods } from "./with-methods.ts";
 
+type TenantPorts = Principal & Stores & Driving;
+
 /**
- * An application as one tenant may see it: runs and files of others do not exist. Operations find what they work on through
+ * The ports as one tenant may see it: runs and files of others do not exist. Operations find what they work on through
  * it, so that none of them has to ask whose a run is.
  */
-export function forTenant(app: Application, tenantId: string): Application {
+export function forTenant<Own extends TenantPorts>(app: Own, tenantId: string): Own {
   const records = async (): Promise<Records> => {
     const { journal, blobs } = await app.records();
     return { journal: ownRuns(journal, tenantId), blobs };
   };
   const host = async (open: Promise<AppHost>) => ownHost(await open, { tenantId, records });
-  return withMethods(app, {
+  return withMethods<Own, TenantPorts>(app, {
     tenantId,
     records,
     files: async () => filesOfTenant(await app.files(), tenantId),
@@ -59,7 +61,7 @@ function ownTerminals(terminals: TerminalViews, tenantId: string): TerminalViews
   };
 }
 
-interface Tenancy extends Pick<Application, "records"> {
+interface Tenancy extends Pick<Stores, "records"> {
   readonly tenantId: string;
 }
 

@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { ApprovalAnswer } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Stores } from "../application/ports.ts";
 import { findRun } from "../runs/find-run.ts";
 import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
 import { placeOf } from "./place-of.ts";
@@ -20,7 +20,7 @@ export interface AddressedApproval {
  * The approval that `RUN`, `RUN:PATH` or `RUN:PATH@ASKED` means; without a path the only one that is open. Throws
  * `RUN_FINISHED`, `APPROVAL_NOT_OPEN` and, where several are open, `USAGE` with their addresses.
  */
-export async function findApproval(app: Application, address: string): Promise<AddressedApproval> {
+export async function findApproval(app: Stores, address: string): Promise<AddressedApproval> {
   const colon = address.indexOf(":");
   const record = await findRun(app, colon === -1 ? address : address.slice(0, colon));
   // Also where the run has ended: whether somebody else was first the host knows.
@@ -48,14 +48,18 @@ function toPlace(place: string): { readonly path: string; readonly asked?: numbe
 }
 
 /** Throws `APPROVAL_CONFLICT` with who was first, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`, `RUN_FINISHED`. */
-export async function answerApproval(app: Application, approval: AddressedApproval, answer: Answer): Promise<void> {
+export async function answerApproval(
+  app: Stores & Driving,
+  approval: AddressedApproval,
+  answer: Answer,
+): Promise<void> {
   const { record, path, asked } = approval;
   if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);
   const host = await app.host();
   await host.answerApproval(record.id, path, { ...answer, asked });
 }
 
-async function checkEdit(app: Application, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {
+async function checkEdit(app: Stores, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {
   const open = (await listApprovals(await app.records(), record)).find(
     (approval) => approval.path === path && (asked ?? approval.asked) === approval.asked,
   );

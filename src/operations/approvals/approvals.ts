@@ -4,7 +4,7 @@ import { writeExact } from "../../core/exact-json.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Json } from "../../core/json.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Principal, Stores } from "../application/ports.ts";
 import { type CliVerb, defineOperation, type OperationContext } from "../operation.ts";
 import { findRun } from "../runs/find-run.ts";
 import { idField, jsonSchema, listOf, numberedPage, takePage } from "../schemas.ts";
@@ -31,10 +31,10 @@ export const listApprovals = defineOperation({
     shorter: ({ items }) => [fitting(items)],
   },
   word: ({ approval_id: text, message: meaning }) => ({ text, meaning }),
-  async handle({ app }, { run, limit = Number.POSITIVE_INFINITY, offset = 0 }) {
+  async handle({ app }: OperationContext<Stores>, { run, limit = Number.POSITIVE_INFINITY, offset = 0 }) {
     return takePage(await listOpenApprovals(app, { run, atMost: offset + limit }), { limit, offset });
   },
-  async count({ app }, { run }) {
+  async count({ app }: OperationContext<Principal & Stores>, { run }) {
     if (run === undefined && app.tenantId === undefined) return (await app.records()).journal.countApprovals();
     return (await listOpenApprovals(app, { run })).length;
   },
@@ -63,7 +63,7 @@ export const getApproval = defineOperation({
   http: { method: "GET", path: "/approvals/{id}" },
   cli: { no: "`approvals ls` tells the same of each." },
   mcp: { no: "`list_approvals` tells the same of each." },
-  async handle({ app }, input) {
+  async handle({ app }: OperationContext<Stores>, input) {
     const { record, path, asked } = await findApproval(app, input.id);
     const all = await listOfRun(await app.records(), record);
     const open = all.find((each) => each.path === path && (asked ?? each.asked) === each.asked);
@@ -163,7 +163,7 @@ interface Given {
   readonly edited?: Json | undefined;
 }
 
-async function give({ app, by }: OperationContext, id: string, given: Given) {
+async function give({ app, by }: OperationContext<Stores & Driving>, id: string, given: Given) {
   const approval = await findApproval(app, id);
   await answerApproval(app, approval, { ...given, by });
   return { run_id: approval.record.id, path: approval.path, answer: given.answer };
@@ -178,7 +178,7 @@ interface ApprovalsWanted {
 
 /** The approvals that wait for an answer, of all runs (the newest first) or of the one that is named. */
 async function listOpenApprovals(
-  app: Application,
+  app: Stores,
   { run, atMost = Number.POSITIVE_INFINITY }: ApprovalsWanted,
 ): Promise<readonly OpenApproval[]> {
   const records = await app.records();

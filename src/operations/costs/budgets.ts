@@ -5,9 +5,9 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Amounts } from "../../core/history/events.ts";
 import type { Budget, Budgets } from "../../ports/service/budgets.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
-import { defineOperation, type Table } from "../operation.ts";
+import { defineOperation, type OperationContext, type Table } from "../operation.ts";
 import { idField, listOf, numberedPage, takePage } from "../schemas.ts";
 import { type BudgetDescription, budgetSchema } from "./budget-schema.ts";
 import { describeBudget } from "./shared-budgets.ts";
@@ -84,7 +84,7 @@ export const setBudget = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Place & Principal & Stores>, given) {
     refuseTenant(app);
     const { workflow, tenant_id: tenantId, per, on_exceeded: onExceeded, webhook } = given;
     const now = app.clock.now();
@@ -115,8 +115,9 @@ export const listBudgets = defineOperation({
   cli: [{ verb: "budgets ls", table }],
   mcp: NO_MODEL,
   word: ({ budget_id: text, workflow, per }) => ({ text, meaning: `${workflow ?? "all workflows"}, ${per}` }),
-  handle: async ({ app }, page) => takePage(await budgetsOf(app), page),
-  count: async ({ app }) => (await budgetsOf(app)).length,
+  handle: async ({ app }: OperationContext<Place & Principal & Stores & Driving>, page) =>
+    takePage(await budgetsOf(app), page),
+  count: async ({ app }: OperationContext<Place & Principal & Stores & Driving>) => (await budgetsOf(app)).length,
 });
 
 export const getBudget = defineOperation({
@@ -130,7 +131,7 @@ export const getBudget = defineOperation({
   http: { method: "GET", path: "/budgets/{id}" },
   cli: [{ verb: "budgets show", args: ["id"], table }],
   mcp: NO_MODEL,
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Place & Principal & Stores & Driving>, given) {
     const { budgets } = await app.service();
     const budget = await find(app, budgets, given.id);
     return describeBudget(app, budgets, budget, (await app.waits([])).holds);
@@ -154,7 +155,7 @@ export const removeBudget = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Principal & Stores>, given) {
     const { budgets } = await app.service();
     const budget = await find(app, budgets, given.id);
     refuseTenant(app);
@@ -164,25 +165,25 @@ export const removeBudget = defineOperation({
 });
 
 /** A tenant sees its own. */
-async function budgetsOf(app: Application): Promise<readonly BudgetDescription[]> {
+async function budgetsOf(app: Place & Principal & Stores & Driving): Promise<readonly BudgetDescription[]> {
   const { budgets } = await app.service();
   const seen = (await budgets.list()).filter((budget) => isSeen(app, budget));
   const holds = seen.length === 0 ? [] : (await app.waits([])).holds;
   return Promise.all(seen.map((budget) => describeBudget(app, budgets, budget, holds)));
 }
 
-async function find(app: Application, budgets: Budgets, given: string): Promise<Budget> {
+async function find(app: Principal, budgets: Budgets, given: string): Promise<Budget> {
   const budget = await budgets.find(given);
   if (budget !== undefined && isSeen(app, budget)) return budget;
   throw new PawlError("BUDGET_NOT_FOUND", { message: `There is no budget "${given}".` });
 }
 
-function isSeen({ tenantId }: Application, budget: Budget): boolean {
+function isSeen({ tenantId }: Principal, budget: Budget): boolean {
   return tenantId === undefined || budget.tenantId === tenantId;
 }
 
 /** A tenant is limited by others. */
-function refuseTenant({ tenantId }: Application): void {
+function refuseTenant({ tenantId }: Principal): void {
   if (tenantId === undefined) return;
   throw new PawlError("FORBIDDEN", { message: "Budgets are set by whoever runs the service, not by a tenant." });
 }

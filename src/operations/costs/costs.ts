@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
+import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { givenTimeSchema } from "../schemas.ts";
 import { COST_GROUPS, costsSchema, sumCosts as sum } from "./sum-costs.ts";
 
@@ -21,5 +22,5 @@ export const sumCosts = defineOperation({
     title: "Sum up costs",
     description: "What runs have cost, by workflow, model, day or tenant. What has no known price is counted apart.",
   },
-  handle: ({ app }, wanted) => sum(app, wanted),
+  handle: ({ app }: OperationContext<Place & Principal & Stores & Driving>, wanted) => sum(app, wanted),
 });

@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Flow, Graph, Step, Transition } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Application } from "../application/application.ts";
+import type { Execution } from "../application/ports.ts";
 
 type TaskStep = Extract<Step, { readonly kind: "task" }>;
 
@@ -22,7 +22,7 @@ interface Spending {
  * steps that may fail are left to the step itself. Throws `PRICE_UNKNOWN`.
  */
 export async function refuseUnpriced(
-  app: Pick<Application, "hasPrice">,
+  app: Pick<Execution, "hasPrice">,
   graph: Graph,
   { maxCostMicro, hasBudget: isShared = false, options, defaultModel }: Spending,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoDay, toIsoTime } from "../../core/iso-time.ts";
 import type { Budget, Budgets } from "../../ports/service/budgets.ts";
 import type { BudgetHold } from "../../ports/waits.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Ports } from "../application/ports.ts";
 import type { BudgetDescription } from "./budget-schema.ts";
 import { toUsd } from "./micro-dollars.ts";
 
@@ -12,7 +12,7 @@ import { toUsd } from "./micro-dollars.ts";
  * `BUDGET_EXCEEDED`. Tells whether money is limited.
  */
 export async function checkBudgets(
-  app: Pick<Application, "budgets" | "clock" | "tenantId">,
+  app: Pick<Ports, "budgets" | "clock" | "tenantId">,
   workflow: string,
 ): Promise<{ readonly limitsCost: boolean }> {
   const budgets = await app.budgets();
@@ -33,7 +33,7 @@ export async function checkBudgets(
 }
 
 export async function describeBudget(
-  app: Pick<Application, "clock">,
+  app: Pick<Place, "clock">,
   budgets: Budgets,
   budget: Budget,
   holds: readonly BudgetHold[] = [],

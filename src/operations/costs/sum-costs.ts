@@ -4,7 +4,7 @@ import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { eachEvent } from "../runs/each-event.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
 import { reservedSchema } from "./budget-schema.ts";
@@ -55,7 +55,10 @@ const MOST_RUNS = 20_000;
 const PAGE = 200;
 
 /** The cost of runs that were started in a time, whether they have ended or not. */
-export async function sumCosts(app: Application, { by, since, until }: CostsWanted): Promise<Costs> {
+export async function sumCosts(
+  app: Place & Principal & Stores & Driving,
+  { by, since, until }: CostsWanted,
+): Promise<Costs> {
   const { journal } = await app.records();
   const from = since ?? app.clock.now() - USUAL_DAYS_MS;
   const sums = new Sums();
@@ -88,7 +91,7 @@ export async function sumCosts(app: Application, { by, since, until }: CostsWant
   };
 }
 
-async function describeReserved(app: Application): Promise<Pick<Costs, "reserved">> {
+async function describeReserved(app: Principal & Driving): Promise<Pick<Costs, "reserved">> {
   if (app.tenantId !== undefined) return {};
   const { holds } = await app.waits([]);
   return { reserved: describeHolds(holds.filter(({ budget }) => budget === undefined)) };

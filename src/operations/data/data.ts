@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
+import type { Care, Driving, Place, Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { countRemoved, removeOldRuns } from "./retention.ts";
 
 const OF_THIS_MACHINE = { no: "It is about files of this machine." };
@@ -37,7 +38,7 @@ export const backUpData = defineOperation({
     },
   ],
   mcp: OF_THIS_MACHINE,
-  handle: async ({ app }, { to }) => (await app.dataFolder()).backUp(resolve(to)),
+  handle: async ({ app }: OperationContext<Care>, { to }) => (await app.dataFolder()).backUp(resolve(to)),
 });
 
 export const restoreData = defineOperation({
@@ -61,7 +62,8 @@ export const restoreData = defineOperation({
     },
   ],
   mcp: OF_THIS_MACHINE,
-  handle: async ({ app }, { from, replace }) => (await app.dataFolder()).restore(resolve(from), replace),
+  handle: async ({ app }: OperationContext<Care>, { from, replace }) =>
+    (await app.dataFolder()).restore(resolve(from), replace),
 });
 
 export const collectGarbage = defineOperation({
@@ -88,7 +90,7 @@ export const collectGarbage = defineOperation({
     },
   ],
   mcp: OF_THIS_MACHINE,
-  handle: async ({ app }, { dry_run: onlyLooks }) => {
+  handle: async ({ app }: OperationContext<Place & Stores & Driving & Care>, { dry_run: onlyLooks }) => {
     // Refused before anything is deleted where its values are not this machine's to collect.
     const folder = await app.dataFolder();
     const removed = await removeOldRuns(app, { onlyLooks });

@@ -4,7 +4,7 @@ import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { type Journal, RUN_STATUSES, type RunNo, type RunRecord, type RunStatus } from "../../ports/journal.ts";
 import type { Log } from "../../ports/log.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Place, Stores } from "../application/ports.ts";
 import { removeEnded } from "../runs/remove-ended.ts";
 
 type Keep = Settings["data"]["keep"];
@@ -32,7 +32,7 @@ type RemovedRuns = Readonly<Partial<Record<RunStatus, number>>>;
  * Runs stay that an unfinished rerun needs, or whose files and webhooks are still to be sent.
  */
 export async function removeOldRuns(
-  app: Application,
+  app: Place & Stores & Driving,
   { onlyLooks, signal }: { readonly onlyLooks: boolean; readonly signal?: AbortSignal },
 ): Promise<RemovedRuns> {
   const rules = toRules(app.config.settings.data.keep);
@@ -51,7 +51,7 @@ export async function removeOldRuns(
 }
 
 /** Deletes old runs now and then until it is stopped, which resolves when nothing is being deleted any more. */
-export function startRetention(app: Application, log: Log): () => Promise<void> {
+export function startRetention(app: Place & Stores & Driving, log: Log): () => Promise<void> {
   const stop = new AbortController();
   const { signal } = stop;
   let trouble: string | undefined;
@@ -95,7 +95,7 @@ function toRules({ days, runs, ...own }: Keep): readonly KeepRule[] {
 }
 
 /** Oldest first. A run begins before it ends, and numbers follow the begins: what began after the last day to go is young. */
-async function* findOld(app: Application, { statuses, days, runs }: KeepRule): AsyncGenerator<RunRecord> {
+async function* findOld(app: Place & Stores, { statuses, days, runs }: KeepRule): AsyncGenerator<RunRecord> {
   const firstKept = days === undefined ? Number.NEGATIVE_INFINITY : app.clock.now() - days * DAY_MS;
   let excess = runs === undefined ? 0 : (await (await journalOf(app)).countRuns({ status: statuses })) - runs;
   for await (const run of eachRun(app, statuses)) {
@@ -106,7 +106,7 @@ async function* findOld(app: Application, { statuses, days, runs }: KeepRule): A
 }
 
 /** Oldest first, a page in memory at a time. */
-async function* eachRun(app: Application, status: readonly RunStatus[]): AsyncGenerator<RunRecord> {
+async function* eachRun(app: Stores, status: readonly RunStatus[]): AsyncGenerator<RunRecord> {
   for (let afterRun: RunNo = 0; ; ) {
     const page = await (await journalOf(app)).listRuns({ status, afterRun, limit: PAGE });
     yield* page;
@@ -117,7 +117,7 @@ async function* eachRun(app: Application, status: readonly RunStatus[]): AsyncGe
 }
 
 /** Runs that an unfinished one repeats. What begins to repeat one later is found when that is deleted. */
-async function findRepeated(app: Application): Promise<ReadonlySet<string>> {
+async function findRepeated(app: Stores): Promise<ReadonlySet<string>> {
   const repeated = new Set<string>();
   const unfinished = RUN_STATUSES.filter((each) => !ENDED.some((ended) => ended === each));
   for await (const { parentRunId } of eachRun(app, unfinished)) {
@@ -126,7 +126,7 @@ async function findRepeated(app: Application): Promise<ReadonlySet<string>> {
   return repeated;
 }
 
-async function findUntold(app: Application): Promise<ReadonlySet<unknown>> {
+async function findUntold(app: Stores): Promise<ReadonlySet<unknown>> {
   const untold = new Set<RunNo>();
   for (const kind of TOLD_AFTER_THE_END) {
     for (let afterId = 0; ; ) {
@@ -142,7 +142,7 @@ async function findUntold(app: Application): Promise<ReadonlySet<unknown>> {
 }
 
 /** False: someone else was faster, or begins to repeat the run. Rests as long as the deletion took, for the sake of others. */
-async function removeAndRest(app: Application, runId: string): Promise<boolean> {
+async function removeAndRest(app: Stores & Driving, runId: string): Promise<boolean> {
   const begunAt = performance.now();
   try {
     await removeEnded(app, runId);
@@ -155,6 +155,6 @@ async function removeAndRest(app: Application, runId: string): Promise<boolean> 
 }
 
 /** Asked for each time: a process that begins to own the data, for a deletion, reads through another one from then on. */
-async function journalOf(app: Application): Promise<Journal> {
+async function journalOf(app: Stores): Promise<Journal> {
   return (await app.records()).journal;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
-import type { Application } from "../application/application.ts";
-import { defineOperation } from "../operation.ts";
+import type { Care } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeDatabase, isHeldUp, tellOldest, toShownState } from "./describe-database.ts";
 
 const FOR_OPERATORS = { no: "It is for who runs the processes: it works on the tables, whoever is a client of them." };
@@ -47,7 +47,7 @@ export const showDatabase = defineOperation({
     },
   ],
   mcp: FOR_OPERATORS,
-  handle: async ({ app }) => toShownState(await databaseOf(app).look()),
+  handle: async ({ app }: OperationContext<Care>) => toShownState(await databaseOf(app).look()),
 });
 
 export const migrateDatabase = defineOperation({
@@ -71,7 +71,7 @@ export const migrateDatabase = defineOperation({
     },
   ],
   mcp: FOR_OPERATORS,
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Care>) {
     const { taken, state } = await databaseOf(app).migrate();
     return { ...toShownState(state), taken: [...taken] };
   },
@@ -112,10 +112,10 @@ export const copyAllData = defineOperation({
     },
   ],
   mcp: FOR_OPERATORS,
-  handle: async ({ app }, { from, files }) => app.copyData(from, files),
+  handle: async ({ app }: OperationContext<Care>, { from, files }) => app.copyData(from, files),
 });
 
-function databaseOf(app: Application): DatabaseCare {
+function databaseOf(app: Care): DatabaseCare {
   const database = app.database?.();
   if (database !== undefined) return database;
   throw new PawlError("CONFIG_INVALID", {

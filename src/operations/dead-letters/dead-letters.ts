@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { RunStatus } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
-import { defineOperation } from "../operation.ts";
+import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { type PreparedRepetition, prepareRepetition } from "../repeat/prepare-repetition.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { idField, listOf, numberCursor, offsetQuery, pageQuery } from "../schemas.ts";
@@ -50,8 +50,8 @@ export const listDeadLetters = defineOperation({
     limit: { usual: 20, most: 100 },
   },
   word: (letter) => ({ text: letter.dead_letter_id, meaning: `${letter.workflow_name}, ${letter.code}` }),
-  handle: ({ app }, wanted) => list(app, wanted),
-  count: ({ app }, { status, workflow }) => countDeadLetters(app, { status, workflow }),
+  handle: ({ app }: OperationContext<Stores>, wanted) => list(app, wanted),
+  count: ({ app }: OperationContext<Stores>, { status, workflow }) => countDeadLetters(app, { status, workflow }),
 });
 
 export const getDeadLetter = defineOperation({
@@ -65,7 +65,7 @@ export const getDeadLetter = defineOperation({
   http: { method: "GET", path: "/dead-letter/{id}" },
   cli: { no: "`dead-letter ls` tells the same of each." },
   mcp: { no: "`list_dead_letters` tells the same of each." },
-  handle: async ({ app }, given) => (await findDeadLetter(app, given.id)).letter,
+  handle: async ({ app }: OperationContext<Stores>, given) => (await findDeadLetter(app, given.id)).letter,
 });
 
 export const retryDeadLetter = defineOperation({
@@ -85,7 +85,7 @@ export const retryDeadLetter = defineOperation({
       "Does the run again from the step that has failed; of several who ask one gets a run. A run whose step is held goes on itself.",
     names,
   },
-  async handle({ app, submissions, traceParent }, given) {
+  async handle({ app, submissions, traceParent }: OperationContext<Place & Principal & Stores & Driving>, given) {
     const { record, isHeld } = await findDeadLetter(app, given.id);
     if (isHeld) {
       const { id, status } = await (await app.host()).resumeRun(record.id, { releases: true });
@@ -122,7 +122,7 @@ export const resolveDeadLetter = defineOperation({
     description: "Notes that nothing more is to be done about a failed step. The status of its run stays.",
     names,
   },
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Place & Stores>, given) {
     const { record, letter, claimed } = await findDeadLetter(app, given.id);
     const { deadLetters } = await app.service();
     if (claimed !== undefined) await deadLetters.reopen(record.id, letter.path, claimed);
@@ -150,7 +150,7 @@ interface DeadLetterRetry {
  * run before that begins, since two runs for one failure would pay twice. A note whose run never began counts for nothing but
  * its id, under which whoever asks next begins; of several who do the host lets one.
  */
-async function prepareDeadLetterRetry(app: Application, id: string): Promise<DeadLetterRetry> {
+async function prepareDeadLetterRetry(app: Place & Principal & Stores, id: string): Promise<DeadLetterRetry> {
   const { record, letter, claimed } = await findDeadLetter(app, id);
   if (letter.status !== "open") throw deadLetterClosed(letter);
   const { path } = letter;

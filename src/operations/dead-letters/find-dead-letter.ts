@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 import { findRun } from "../runs/find-run.ts";
 import { type DeadLetter, findDeadLetterNote, toDeadLetter } from "./list-dead-letters.ts";
 
@@ -16,7 +16,7 @@ export interface FoundDeadLetter {
 }
 
 /** By `RUN:PATH`. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `DEAD_LETTER_NOT_FOUND`. */
-export async function findDeadLetter(app: Application, id: string): Promise<FoundDeadLetter> {
+export async function findDeadLetter(app: Stores, id: string): Promise<FoundDeadLetter> {
   const colon = id.indexOf(":");
   const record = await findRun(app, colon === -1 ? id : id.slice(0, colon));
   const path = colon === -1 ? "" : id.slice(colon + 1);

@@ -7,7 +7,7 @@ import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import { holdsSteps, type RunRecord } from "../../ports/journal.ts";
 import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
 
 export const deadLetterStatusSchema = z.enum(["open", "retried", "resolved"]);
@@ -52,7 +52,7 @@ interface DeadLetterPage extends DeadLettersWanted {
 
 /** Oldest first. */
 export async function listDeadLetters(
-  app: Application,
+  app: Stores,
   { limit, cursor, offset = 0, ...wanted }: DeadLetterPage,
 ): Promise<DeadLetterList> {
   const items: DeadLetter[] = [];
@@ -70,13 +70,13 @@ export async function listDeadLetters(
   return { items, next_cursor: null };
 }
 
-export async function countDeadLetters(app: Application, wanted: DeadLettersWanted): Promise<number> {
+export async function countDeadLetters(app: Stores, wanted: DeadLettersWanted): Promise<number> {
   let count = 0;
   for await (const _ of deadLettersFrom(app, wanted, 0)) count += 1;
   return count;
 }
 
-async function* deadLettersFrom(app: Application, { status, workflow }: DeadLettersWanted, after: number) {
+async function* deadLettersFrom(app: Stores, { status, workflow }: DeadLettersWanted, after: number) {
   const { journal } = await app.records();
   for (let afterId = after; ; ) {
     const rows = await journal.readOutbox({ kind: "dead_letter", limit: SLICE, afterId });
@@ -113,7 +113,7 @@ export interface FailedForGood {
 
 /** The letter about a step is there as long as the step is held. */
 async function findHeldLetter(
-  app: Pick<Application, "records" | "service">,
+  app: Pick<Stores, "records" | "service">,
   record: RunRecord,
   held: FailedForGood,
 ): Promise<DeadLetter | undefined> {
@@ -152,7 +152,7 @@ interface FoundNote {
 
 /** Finds the note on a step that failed for good. */
 export async function findDeadLetterNote(
-  app: Pick<Application, "records" | "service">,
+  app: Pick<Stores, "records" | "service">,
   run: string,
   path: string,
 ): Promise<FoundNote> {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { byItsSurfaces, defineOperation } from "../operation.ts";
+import type { Place, Principal } from "../application/ports.ts";
+import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
 import { idField } from "../schemas.ts";
 import { validationSchema } from "../workflows/workflow-schemas.ts";
 import { graphExplanationSchema } from "./explain/graph-schemas.ts";
@@ -29,7 +30,7 @@ export const validateWorkflow = defineOperation({
     names: { text: "yaml_content" },
     without: ["graph"],
   },
-  handle: ({ app }, { text, graph }) => validateText(app, text, graph),
+  handle: ({ app }: OperationContext<Place & Principal>, { text, graph }) => validateText(app, text, graph),
 });
 
 export const explainWorkflow = defineOperation({

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import type { TextOrigin } from "./compile/report-on-text.ts";
 import { compileText } from "./compile-text.ts";
 
@@ -25,10 +25,10 @@ const MAX_KEPT = 200;
 
 /** Definitions behind MCP endpoints. Asked for with every request, compiled only where something has changed. */
 export class FetchedDefinitions {
-  readonly #app: Pick<Application, "fetchDefinitionFile" | "config">;
+  readonly #app: Pick<Ports, "fetchDefinitionFile" | "config">;
   readonly #kept = new BoundedMap<string, Fetched>(MAX_KEPT);
 
-  constructor(app: Pick<Application, "fetchDefinitionFile" | "config">) {
+  constructor(app: Pick<Ports, "fetchDefinitionFile" | "config">) {
     this.#app = app;
   }
 

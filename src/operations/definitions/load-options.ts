@@ -1,6 +1,6 @@
 import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 
 /** The configured defaults of definitions, and their places. */
 export interface ConfiguredOptions {
@@ -27,6 +27,6 @@ export function loadOptionsOf({ settings, env }: Pick<Config, "settings" | "env"
 }
 
 /** The places in which an application's definitions go by their names. */
-export function registryOf({ appDir, library, config }: Pick<Application, "appDir" | "library" | "config">) {
+export function registryOf({ appDir, library, config }: Pick<Ports, "appDir" | "library" | "config">) {
   return { appDir, library, ...loadOptionsOf(config) };
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Ports } from "../application/ports.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
 import type { TextValidation } from "../workflows/workflow-schemas.ts";
 import { describeWhole } from "./compile/describe-whole.ts";
@@ -13,7 +13,7 @@ import { readTextFile } from "./read-text-file.ts";
 
 /** Everything that is wrong with a file, all at once. Throws `FILE_NOT_FOUND`. */
 export async function validateDefinition(
-  { appDir, config }: Pick<Application, "appDir" | "config">,
+  { appDir, config }: Pick<Place, "appDir" | "config">,
   file: string,
   folder: string,
 ): Promise<TextValidation> {
@@ -31,7 +31,7 @@ export async function validateDefinition(
 }
 
 /** The provider by configuration alone. Options of a command are not known here. */
-async function hasInlineAgents(config: Application["config"], folder: string): Promise<boolean> {
+async function hasInlineAgents(config: Place["config"], folder: string): Promise<boolean> {
   try {
     return (await chooseAgent({ settings: {}, folder, readText: readTextFile }, config)).agent === "inline";
   } catch (error) {
@@ -42,7 +42,7 @@ async function hasInlineAgents(config: Application["config"], folder: string): P
 
 /** Everything at once. A text that is sent has no folder: files that it names are not looked for. Throws `DEFINITION_TOO_COSTLY`. */
 export async function validateText(
-  { config, grant }: Pick<Application, "config" | "grant">,
+  { config, grant }: Pick<Ports, "config" | "grant">,
   text: string,
   withGraph: boolean,
 ): Promise<TextValidation> {

@@ -5,7 +5,7 @@ import { isBefore, type Journal, LOG_BEGIN, type LoggedEvent, type LogPosition }
 import type { RunObserver } from "../../ports/run-observer.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Records } from "../application/application.ts";
+import type { Records } from "../application/ports.ts";
 import { describeForFeed, type ToldEvent } from "./describe-for-feed.ts";
 import { LogTail } from "./log-tail.ts";
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { StoredKey } from "../../ports/service/api-keys.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 
 /** Makes a key. It is shown once and never stored: only the hash of its secret is. */
 export function newKeySecret(): { readonly id: string; readonly secretHash: string; readonly key: string } {
@@ -10,10 +10,7 @@ export function newKeySecret(): { readonly id: string; readonly secretHash: stri
 }
 
 /** The key that a request bears; undefined where nobody may come in with it. */
-export async function verifyKey(
-  app: Pick<Application, "service" | "clock">,
-  given: string,
-): Promise<StoredKey | undefined> {
+export async function verifyKey(app: Pick<Ports, "service" | "clock">, given: string): Promise<StoredKey | undefined> {
   const [, id, secret] = /^pawl_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/.exec(given) ?? [];
   if (id === undefined || secret === undefined) return undefined;
   const key = await (await app.service()).keys.find(id);

@@ -6,10 +6,10 @@ import { covers, describeGrant, type Grant, meet, SENT } from "../../core/trust/
 import { GRANT_WORDS, readGrant, writeGrant } from "../../core/trust/parse-grant.ts";
 import { suggest } from "../../dialects/did-you-mean.ts";
 import type { StoredKey } from "../../ports/service/api-keys.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Principal, Stores } from "../application/ports.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
 import { toUsd } from "../costs/micro-dollars.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, givenTimeSchema, idField, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
 import { newKeySecret } from "./api-keys.ts";
 
@@ -109,7 +109,10 @@ export const createKey = defineOperation({
   ],
   mcp: NO_MODEL,
   /** A tenant makes keys of its own only. */
-  async handle({ app }, { name, scopes, max_cost_usd: maxCostUsd, expires_in_days: days, ...given }) {
+  async handle(
+    { app }: OperationContext<Place & Principal & Stores>,
+    { name, scopes, max_cost_usd: maxCostUsd, expires_in_days: days, ...given },
+  ) {
     if (given.tells_context && app.tenantId !== undefined)
       throw new PawlError("FORBIDDEN", { message: "A tenant cannot say whose word on the context is believed." });
     const now = app.clock.now();
@@ -165,7 +168,7 @@ export const showKey = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  handle: async ({ app }, { id }) => describeKey(await findKey(app, id)),
+  handle: async ({ app }: OperationContext<Principal & Stores>, { id }) => describeKey(await findKey(app, id)),
 });
 
 function tellOf({ key_id, name, scopes, tenant_id: tenant, grant, may, may_not: mayNot }: KeyDescription) {
@@ -178,7 +181,7 @@ function tellOf({ key_id, name, scopes, tenant_id: tenant, grant, may, may_not: 
   ];
 }
 
-async function findKey(app: Application, id: string): Promise<StoredKey> {
+async function findKey(app: Principal & Stores, id: string): Promise<StoredKey> {
   const key = await (await app.service()).keys.find(id);
   if (key !== undefined && (app.tenantId === undefined || key.tenantId === app.tenantId)) return key;
   throw new PawlError("KEY_NOT_FOUND", { message: `There is no key "${id}".` });
@@ -213,8 +216,8 @@ export const listKeys = defineOperation({
   ],
   mcp: NO_MODEL,
   word: (key) => ({ text: key.key_id, meaning: key.name }),
-  handle: async ({ app }, page) => takePage(await keysOf(app), page),
-  count: async ({ app }) => (await keysOf(app)).length,
+  handle: async ({ app }: OperationContext<Principal & Stores>, page) => takePage(await keysOf(app), page),
+  count: async ({ app }: OperationContext<Principal & Stores>) => (await keysOf(app)).length,
 });
 
 function stateOf({ revoked_at: revoked, expires_at: expires }: KeyDescription, now: number) {
@@ -241,7 +244,7 @@ export const revokeKey = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }, { id }) {
+  async handle({ app }: OperationContext<Place & Principal & Stores>, { id }) {
     const { keys } = await app.service();
     const key = await keys.find(id);
     const isMine = key !== undefined && (app.tenantId === undefined || key.tenantId === app.tenantId);
@@ -250,7 +253,7 @@ export const revokeKey = defineOperation({
   },
 });
 
-async function keysOf(app: Application): Promise<readonly KeyDescription[]> {
+async function keysOf(app: Principal & Stores): Promise<readonly KeyDescription[]> {
   const { tenantId } = app;
   return (await (await app.service()).keys.list(tenantId === undefined ? {} : { tenantId })).map(describeKey);
 }

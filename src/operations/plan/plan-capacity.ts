@@ -1,6 +1,6 @@
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Application } from "../application/application.ts";
+import type { Place } from "../application/ports.ts";
 import type { Plan, PlannedStep } from "./plan-schemas.ts";
 
 interface Question {
@@ -12,7 +12,7 @@ interface Question {
 }
 
 /** The pools in which calls of fan-outs wait for their turn, and how many calls each takes at once, where that is configured. */
-export function planCapacity({ config }: Pick<Application, "config">, question: Question): Plan["capacity"] {
+export function planCapacity({ config }: Pick<Place, "config">, question: Question): Plan["capacity"] {
   const { limits } = config.settings.capacity;
   const server = originOf(question, config);
   const pools = new Map<string, Plan["capacity"][number]>();
@@ -44,7 +44,7 @@ function poolOf(step: PlannedStep, agent: string | undefined, server: string | u
   return step.model?.includes(":") === true ? step.model : undefined;
 }
 
-function originOf({ settings }: Question, config: Application["config"]): string | undefined {
+function originOf({ settings }: Question, config: Place["config"]): string | undefined {
   const named = settings["sandstorm_url"];
   const own = typeof named === "string" ? resolveEnv(named, config.env).trim() : "";
   return URL.parse(own === "" ? (config.settings.agent.sandstorm_url ?? "") : own)?.origin;

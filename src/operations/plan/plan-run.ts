@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import { USUAL_TOKENS } from "../../ports/model-prices.ts";
-import type { Application } from "../application/application.ts";
+import type { StartPorts } from "../application/ports.ts";
 import { describeRunLimits } from "../costs/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
 import { findCalled } from "../start/resolve-call.ts";
@@ -30,7 +30,7 @@ const USUAL_ASSUMPTIONS: Assumptions = {
  * Computes what a run would cost at worst. Runs nothing, sends nothing, writes nothing. Throws what a start would throw, except that
  * nobody has to be configured to answer agent steps.
  */
-export async function planRun(app: Application, startable: Startable, request: PlanRequest): Promise<Plan> {
+export async function planRun(app: StartPorts, startable: Startable, request: PlanRequest): Promise<Plan> {
   const { assume = {}, ...asked } = request;
   const { prepared, warning } = await prepareAnyway(app, startable, asked);
   const { definition, input, options = {} } = prepared;
@@ -69,7 +69,7 @@ export async function planRun(app: Application, startable: Startable, request: P
 }
 
 async function prepareAnyway(
-  app: Application,
+  app: StartPorts,
   startable: Startable,
   request: Parameters<typeof prepareStart>[2],
 ): Promise<{ readonly prepared: PreparedRun; readonly warning?: string }> {

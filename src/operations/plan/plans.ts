@@ -1,4 +1,5 @@
-import { defineOperation } from "../operation.ts";
+import type { StartPorts } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { toStartable } from "../start/prepare-submission.ts";
 import { planRun as plan } from "./plan-run.ts";
 import { planRequestSchema, planSchema } from "./plan-schemas.ts";
@@ -21,7 +22,10 @@ export const planRun = defineOperation({
     names: { workflow: "workflow_name", input: "input_data" },
     without: ["part", "agent", "assume"],
   },
-  async handle({ app }, { workflow, part, input = {}, agent, max_cost_usd: maxCostUsd, assume }) {
+  async handle(
+    { app }: OperationContext<StartPorts>,
+    { workflow, part, input = {}, agent, max_cost_usd: maxCostUsd, assume },
+  ) {
     return plan(app, await toStartable(app, { workflow, input, part }), {
       folder: app.appDir,
       agent,

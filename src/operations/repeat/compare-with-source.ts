@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
 
 /** The consequence of a change, as the end of a sentence. */
@@ -16,7 +16,7 @@ const GOES_ON: Consequence = {
 
 /** Changes since a run began, in sentences. A resumed run uses what it pinned. */
 export async function compareWithSource(
-  app: Pick<Application, "records">,
+  app: Pick<Stores, "records">,
   record: RunRecord,
   { definition, script }: Consequence = GOES_ON,
 ): Promise<readonly string[]> {

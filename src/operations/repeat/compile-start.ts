@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EVERYTHING, fromStored } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Ports, Stores } from "../application/ports.ts";
 import { compileText, holdTo } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
@@ -22,7 +22,7 @@ export interface SentStart {
  * names the graph that was pinned, a fork what it changes.
  */
 export async function compileStart(
-  app: Pick<Application, "appDir" | "config" | "records">,
+  app: Pick<Ports, "appDir" | "config" | "records">,
   sent: SentStart,
 ): Promise<CompiledDefinition> {
   const { pinned, changes } = sent.options;
@@ -36,7 +36,7 @@ export async function compileStart(
 }
 
 async function readPinned(
-  app: Pick<Application, "records">,
+  app: Pick<Stores, "records">,
   { text, source }: SentStart,
   graph: string,
 ): Promise<CompiledDefinition> {
@@ -44,7 +44,7 @@ async function readPinned(
 }
 
 async function compileSent(
-  app: Pick<Application, "appDir" | "config">,
+  app: Pick<Place, "appDir" | "config">,
   { text, source, options }: SentStart,
 ): Promise<CompiledDefinition> {
   const appDir = typeof options["app_dir"] === "string" ? options["app_dir"] : app.appDir;

@@ -9,7 +9,7 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/session/secrets/secret-leaves.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Principal, Stores } from "../application/ports.ts";
 import { limitAnew, limitCost } from "../costs/lower-limits.ts";
 import { toMicro } from "../costs/micro-dollars.ts";
 import { toUseLimits } from "../costs/use-limits.ts";
@@ -53,7 +53,7 @@ export interface PreparedRepetition {
  * `STEP_NOT_FOUND`, `CHANGE_INVALID`, `INPUT_INVALID`, `FILE_NOT_FOUND`, `DEFINITION_INVALID`.
  */
 export async function prepareRepetition(
-  app: Application,
+  app: Place & Principal & Stores,
   request: RepetitionRequest,
   changes?: Json,
 ): Promise<PreparedRepetition> {
@@ -121,7 +121,11 @@ interface NextDefinition {
 }
 
 /** The source of the new run is part of its options, so that any process that owns the data compiles the same. */
-async function findDefinition(app: Application, record: RunRecord, asked: DefinitionWanted): Promise<NextDefinition> {
+async function findDefinition(
+  app: Place & Principal & Stores,
+  record: RunRecord,
+  asked: DefinitionWanted,
+): Promise<NextDefinition> {
   const { pinned: _, changes: __, schedule_id: ___, traceparent: ____, ...kept } = asked.options;
   const isPinned = asked.choice === "pinned";
   const file = typeof kept["source"] === "string" ? kept["source"] : undefined;
@@ -144,13 +148,13 @@ async function findDefinition(app: Application, record: RunRecord, asked: Defini
  * A rerun keeps the grants of its run. A fork with other steps is a text that is sent; so is, to be safe, the text of a run from before
  * there were grants.
  */
-function changeGrants({ grant }: Application, kept: JsonObject, wanted: ForkChanges | undefined): JsonObject {
+function changeGrants({ grant }: Principal, kept: JsonObject, wanted: ForkChanges | undefined): JsonObject {
   const isSent = kept["source"] === undefined && kept["grant"] === undefined && !isEverything(grant);
   if (wanted?.steps.size || isSent) return { grant: toStored(grant), caller_grant: toStored(grant) };
   return {};
 }
 
-async function readPinnedText(app: Application, { definition }: RunRecord): Promise<string> {
+async function readPinnedText(app: Stores, { definition }: RunRecord): Promise<string> {
   const text = await (await app.records()).journal.readPinned(definition);
   if (text !== undefined) return text;
   throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned definition ${definition} is missing.` });
@@ -220,7 +224,7 @@ interface InputChange {
  * begins the run finds it again. Throws `INPUT_INVALID`, `SECRET_UNREADABLE`.
  */
 async function changeInput(
-  app: Application,
+  app: Place & Stores,
   input: JsonObject,
   { graph, sealed, change: given }: InputChange,
 ): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Principal, Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeLineage } from "../runs/describe/describe-lineage.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
@@ -76,7 +76,10 @@ export const rerunRun = defineOperation({
     names: { id: "run_id" },
     without: ["definition"],
   },
-  handle(context, { id: run, from_step: fromStep, definition, idempotency_key: key }) {
+  handle(
+    context: OperationContext<Place & Principal & Stores>,
+    { id: run, from_step: fromStep, definition, idempotency_key: key },
+  ) {
     const asked = { run, fromStep, definition };
     return start(context, key, {
       asked: { rerun: asked },
@@ -125,7 +128,10 @@ export const forkRun = defineOperation({
     names: { id: "run_id" },
     without: ["definition"],
   },
-  handle(context, { id: run, from_step: fromStep, definition, idempotency_key: key, ...given }) {
+  handle(
+    context: OperationContext<Place & Principal & Stores>,
+    { id: run, from_step: fromStep, definition, idempotency_key: key, ...given },
+  ) {
     // The changes were parsed from JSON.
     const asked = { run, fromStep, definition, changes: given.changes as JsonObject };
     return start(context, key, {
@@ -137,7 +143,7 @@ export const forkRun = defineOperation({
 
 /** A rerun that does something differently: see `readForkChanges`. Where no step is named and one is changed, from there. */
 async function prepareFork(
-  app: Application,
+  app: Place & Principal & Stores,
   { changes, ...request }: RepetitionRequest & { readonly changes: JsonObject },
 ): Promise<PreparedRepetition> {
   if (Object.keys(changes).length === 0) {
@@ -155,7 +161,7 @@ async function prepareFork(
 }
 
 async function start(
-  { app, submissions, traceParent }: OperationContext,
+  { app, submissions, traceParent }: OperationContext<Place & Principal & Stores>,
   idempotencyKey: string | undefined,
   request: Pick<RunRequest<PreparedRepetition>, "asked" | "prepare">,
 ) {

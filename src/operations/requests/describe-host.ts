@@ -1,7 +1,7 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { AgentToolbox, ToolServerState } from "../../ports/tools/agent-toolbox.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports, Stores } from "../application/ports.ts";
 
 /** The host of agents, as `GET /status` tells of it. */
 export interface HostDescription {
@@ -26,7 +26,7 @@ interface ServerDescription {
  * they are configured and why they fail. Throws `JOURNAL_IO` where no run could be kept, `FILE_NOT_FOUND` where the configured agents file is missing.
  */
 export async function describeHost(
-  app: Pick<Application, "appDir" | "config" | "records" | "toolbox" | "tenantId">,
+  app: Pick<Ports, "appDir" | "config" | "records" | "toolbox" | "tenantId">,
 ): Promise<HostDescription> {
   await checkRecords(app);
   const missing = missingAgentsFile(app);
@@ -36,7 +36,7 @@ export async function describeHost(
   return { status: "initialized", servers: states.map((state) => describeServer(state, app.tenantId === undefined)) };
 }
 
-async function checkRecords(app: Pick<Application, "records">): Promise<void> {
+async function checkRecords(app: Pick<Stores, "records">): Promise<void> {
   try {
     await (await app.records()).journal.listRuns({ limit: 1 });
   } catch (cause) {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
-import type { Application } from "../application/application.ts";
+import type { Library, Place, StartPorts } from "../application/ports.ts";
 import { holdTo } from "../definitions/compile-text.ts";
 import type { FetchedDefinitions, Remote } from "../definitions/fetched-definitions.ts";
 import { registryOf } from "../definitions/load-options.ts";
@@ -15,7 +15,7 @@ import type { ExecuteRequest, RequestedWork } from "./read-request.ts";
 import { withoutTrusted } from "./request-context.ts";
 
 export interface ExecuteParts {
-  readonly app: Application;
+  readonly app: StartPorts;
   readonly fetched: FetchedDefinitions;
   readonly checker: JsonSchemas;
 }
@@ -69,7 +69,7 @@ async function findWork(parts: Omit<ExecuteParts, "checker">, request: AnsweredR
   return { definition: await fetched.find(configured, pathOf(work), app.grant) };
 }
 
-async function findInApplication(app: Application, workflowId: string): Promise<FoundWork | undefined> {
+async function findInApplication(app: Place & Library, workflowId: string): Promise<FoundWork | undefined> {
   const registered = await findRegistered(registryOf(app), workflowId);
   if (registered === undefined) return undefined;
   const { definition } = registered.report;
@@ -97,7 +97,7 @@ function textOf(context: JsonObject, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function unknownWorkflow({ library }: Application, workflowId: string): PawlError {
+function unknownWorkflow({ library }: Library, workflowId: string): PawlError {
   const meant = didYouMean(workflowId, library?.list().map(({ name }) => name) ?? []);
   return new PawlError("WORKFLOW_NOT_FOUND", {
     message: `There is no workflow "${workflowId}".`,

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Application } from "../application/application.ts";
+import type { StartPorts } from "../application/ports.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { readRunResult } from "../runs/read-run-result.ts";
@@ -44,7 +44,7 @@ export function readTold(context: JsonObject): JsonObject {
  * then headers, then what a workflow returns. Throws `CONTEXT_UNAVAILABLE` where that workflow fails.
  */
 export async function resolveTrustedContext(
-  app: Application,
+  app: StartPorts,
   runner: RequestRunner,
   caller: Caller,
   told: JsonObject = {},
@@ -85,7 +85,7 @@ function put(into: JsonObject, [name = "", ...rest]: readonly string[], value: J
 }
 
 async function askWorkflow(
-  app: Application,
+  app: StartPorts,
   runner: RequestRunner,
   { workflow, caller }: { readonly workflow: string; readonly caller: Caller },
 ): Promise<JsonObject> {

@@ -3,7 +3,7 @@ import { isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { EVERY_RUN, type RunHost, type RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import type { PreparedRun } from "../start/prepare-run.ts";
 
 export interface RequestRunnerOptions {
@@ -28,7 +28,7 @@ const LAST_LOOK_MS = 1_000;
 
 /** Runs for callers who wait for the result: so many at once, none when nothing can be written or the process stops. */
 export class RequestRunner {
-  readonly #app: Pick<Application, "records" | "clock">;
+  readonly #app: Pick<Ports, "records" | "clock">;
   readonly #host: RunningHost;
   readonly #options: RequestRunnerOptions;
   readonly #stopWatching: () => void;
@@ -42,7 +42,7 @@ export class RequestRunner {
   /** Starts of runs that nobody waits for. Two starts of one id at the same time follow each other. */
   readonly #starting = new Map<string, Promise<unknown>>();
 
-  constructor(app: Pick<Application, "records" | "clock">, host: RunningHost, options: RequestRunnerOptions) {
+  constructor(app: Pick<Ports, "records" | "clock">, host: RunningHost, options: RequestRunnerOptions) {
     this.#app = app;
     this.#host = host;
     this.#options = options;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RestateCare } from "../../ports/restate-care.ts";
-import type { Application } from "../application/application.ts";
-import { defineOperation } from "../operation.ts";
+import type { Care, Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { listTroubledRuns } from "./troubled-runs.ts";
 
 const FOR_OPERATORS = { no: "It is for who runs the processes: it works on the Restate server that drives the runs." };
@@ -33,7 +33,7 @@ export const registerEndpoint = defineOperation({
     },
   ],
   mcp: FOR_OPERATORS,
-  async handle({ app }, { endpoint_url: given }) {
+  async handle({ app }: OperationContext<Care>, { endpoint_url: given }) {
     const restate = restateOf(app);
     return { endpoint_url: await restate.register(given), restate: restate.address };
   },
@@ -55,7 +55,7 @@ export const resumeInvocations = defineOperation({
     },
   ],
   mcp: FOR_OPERATORS,
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Stores & Care>) {
     const restate = restateOf(app);
     const stopped = await listTroubledRuns(app, restate, { onlyStopped: true });
     for (const invocation of stopped) await restate.resume(invocation);
@@ -63,7 +63,7 @@ export const resumeInvocations = defineOperation({
   },
 });
 
-function restateOf(app: Application): RestateCare {
+function restateOf(app: Care): RestateCare {
   const restate = app.restate?.();
   if (restate !== undefined) return restate;
   throw new PawlError("CONFIG_INVALID", {

@@ -1,9 +1,9 @@
 import type { RestateCare, TroubledInvocation, TroubledSelection } from "../../ports/restate-care.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 
 /** An invocation that was killed after its run had ended keeps nobody waiting. */
 export async function listTroubledRuns(
-  app: Pick<Application, "records">,
+  app: Pick<Stores, "records">,
   restate: RestateCare,
   selection?: TroubledSelection,
 ): Promise<readonly TroubledInvocation[]> {
@@ -15,7 +15,7 @@ export async function listTroubledRuns(
   return troubled;
 }
 
-async function isUnfinished(app: Pick<Application, "records">, runId: string): Promise<boolean> {
+async function isUnfinished(app: Pick<Stores, "records">, runId: string): Promise<boolean> {
   const { journal } = await app.records();
   const run = await journal.findRun(runId);
   return run !== undefined && run !== "ambiguous" && run.completedAt === undefined;

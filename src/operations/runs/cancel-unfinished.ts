@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Stores } from "../application/ports.ts";
 import { findRun } from "./find-run.ts";
 
 /**
@@ -8,7 +8,7 @@ import { findRun } from "./find-run.ts";
  * Durable when it resolves. Throws `RUN_NOT_FOUND`, `RUN_FINISHED`.
  */
 export async function cancelUnfinished(
-  app: Application,
+  app: Stores & Driving,
   id: string,
   { by, reason }: { readonly by: string; readonly reason: string | undefined },
 ): Promise<RunRecord> {
@@ -17,7 +17,7 @@ export async function cancelUnfinished(
 }
 
 /** Throws `RUN_NOT_FOUND`, `RUN_FINISHED`. */
-export async function findUnfinished(app: Application, id: string): Promise<RunRecord> {
+export async function findUnfinished(app: Stores, id: string): Promise<RunRecord> {
   const record = await findRun(app, id);
   if (record.completedAt === undefined) return record;
   throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });

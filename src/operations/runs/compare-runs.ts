@@ -3,7 +3,7 @@ import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 import type { Frozen } from "../schemas.ts";
 import { describeRun } from "./describe/describe-run.ts";
 import { findRun } from "./find-run.ts";
@@ -48,7 +48,7 @@ export type StepComparison = RunComparison["steps"][number];
 
 const MAX_STEPS = 1_000;
 
-export async function compareRuns(app: Application, idA: string, idB: string): Promise<RunComparison> {
+export async function compareRuns(app: Stores, idA: string, idB: string): Promise<RunComparison> {
   const records = { a: await findRun(app, idA), b: await findRun(app, idB) };
   const sources = await app.records();
   const a = await describeRun(sources, records.a);
@@ -102,7 +102,7 @@ function isAsked(step: StepDescription | undefined): boolean {
 }
 
 /** The graph decides: it holds prompts and scripts as well, and what a fork has changed. */
-async function compareDefinitions(app: Application, { a, b }: Pair<RunRecord>) {
+async function compareDefinitions(app: Stores, { a, b }: Pair<RunRecord>) {
   if (a.graph === b.graph) return { changed: false, diff: null };
   const { journal } = await app.records();
   const [before, after] = [await journal.readPinned(a.definition), await journal.readPinned(b.definition)];

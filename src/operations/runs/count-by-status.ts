@@ -8,7 +8,7 @@ import {
   UNFINISHED_STATUSES,
 } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Place, Stores } from "../application/ports.ts";
 import type { Frozen } from "../schemas.ts";
 import { isRetrying, type RunsWanted, selectStanding } from "./list-runs.ts";
 
@@ -36,7 +36,10 @@ export const runCountsSchema = z
 type RunCounts = Frozen<z.output<typeof runCountsSchema>>;
 
 /** Statements count, whatever the number of runs; only of those that run now the histories are read, as far as they are short. */
-export async function countByStatus(app: Application, wanted: Omit<RunsWanted, "status">): Promise<RunCounts> {
+export async function countByStatus(
+  app: Place & Stores & Driving,
+  wanted: Omit<RunsWanted, "status">,
+): Promise<RunCounts> {
   const { journal } = await app.records();
   const { status: possible, ...selection } = await selectStanding(app, wanted);
   const none = possible?.length === 0;

@@ -1,7 +1,7 @@
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 
 type Graphs = Parameters<typeof rebuildRun>[2];
 
@@ -16,7 +16,7 @@ export interface Awaited {
 
 /** Finds the events that a parked run waits for, by its state. `graphs`: those at hand; those that are read are added. */
 export async function findAwaited(
-  app: Pick<Application, "records">,
+  app: Pick<Stores, "records">,
   record: RunRecord,
   graphs: Graphs = new Map(),
 ): Promise<Awaited> {

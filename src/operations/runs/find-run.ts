@@ -1,9 +1,9 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 
 /** A run by its id or by the beginning of it. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`. */
-export async function findRun(app: Pick<Application, "records">, idOrPrefix: string): Promise<RunRecord> {
+export async function findRun(app: Pick<Stores, "records">, idOrPrefix: string): Promise<RunRecord> {
   return findRunIn((await app.records()).journal, idOrPrefix);
 }
 

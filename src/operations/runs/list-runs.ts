@@ -12,7 +12,7 @@ import {
   UNFINISHED_STATUSES,
 } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Place, Ports, Stores } from "../application/ports.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
 import { findBudgetWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import type { RunSummary } from "./run-schemas.ts";
@@ -56,7 +56,10 @@ const RETRYING = "retrying";
  * Newest first. The cursor names the first run of the next page, not the last of this one: who deletes what a page has shown
  * still finds the next. Throws `REQUEST_INVALID` for one that names no run.
  */
-export async function listRuns(app: Application, { limit, cursor, offset, ...asked }: ListRequest): Promise<RunList> {
+export async function listRuns(
+  app: Place & Stores & Driving,
+  { limit, cursor, offset, ...asked }: ListRequest,
+): Promise<RunList> {
   const { journal } = await app.records();
   const wanted = await selectStanding(app, asked);
   const first = cursor === undefined ? undefined : await findFirst(journal, cursor);
@@ -84,7 +87,7 @@ async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {
   });
 }
 
-export async function countRuns(app: Application, asked: RunsWanted): Promise<number> {
+export async function countRuns(app: Place & Stores & Driving, asked: RunsWanted): Promise<number> {
   const { journal } = await app.records();
   const wanted = await selectStanding(app, asked);
   if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
@@ -100,7 +103,7 @@ const UNFINISHED: ReadonlySet<string> = new Set([...UNFINISHED_STATUSES, RETRYIN
 
 /** What only unfinished runs can be is looked for among these, which the index of statuses finds. */
 export async function selectStanding(
-  app: Pick<Application, "isDriven" | "clock">,
+  app: Pick<Ports, "isDriven" | "clock">,
   { isNotDriven, ...wanted }: RunsWanted,
 ): Promise<Selected> {
   if (isNotDriven !== true && wanted.holdsSteps !== true) return wanted;

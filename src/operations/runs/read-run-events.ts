@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { EventRow } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Principal, Stores } from "../application/ports.ts";
 import { explainGraph } from "../definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
 import { readPinnedGraph } from "../repeat/read-pinned-graph.ts";
@@ -14,7 +14,7 @@ interface EventsPage {
 }
 
 export async function pageRunEvents(
-  app: Application,
+  app: Principal & Stores,
   idOrPrefix: string,
   { afterSeq, limit }: EventsPage,
 ): Promise<{ readonly items: readonly EventRow[]; readonly nextCursor: string | null }> {
@@ -29,7 +29,7 @@ export async function pageRunEvents(
  * An event as it is handed out. Sealed secrets say nothing to anybody, and stay here all the same; where files are on this
  * machine is no business of a tenant.
  */
-export function toTold({ tenantId }: Pick<Application, "tenantId">, row: EventRow): EventRow {
+export function toTold({ tenantId }: Pick<Principal, "tenantId">, row: EventRow): EventRow {
   const event = withoutSealed(row.event);
   if (tenantId === undefined || event.type !== "runStarted" || event.options === undefined) return { ...row, event };
   const { app_dir: _dir, source: _source, callback_headers: _headers, ...options } = event.options;
@@ -46,16 +46,12 @@ function withoutSealed(event: EventRow["event"]): EventRow["event"] {
  * The graph that a run goes by, or one that it has called, by its hash. Throws `RUN_NOT_FOUND`, `WORKFLOW_NOT_FOUND` for
  * what the run has not called: whoever sees the run sees no graphs of others.
  */
-export async function readRunGraph(app: Application, idOrPrefix: string, called?: string): Promise<Graph> {
+export async function readRunGraph(app: Stores, idOrPrefix: string, called?: string): Promise<Graph> {
   return (await findGraph(app, idOrPrefix, called)).graph;
 }
 
 /** The same as people read it, with the names that the input had. */
-export async function explainRunGraph(
-  app: Application,
-  idOrPrefix: string,
-  called?: string,
-): Promise<GraphExplanation> {
+export async function explainRunGraph(app: Stores, idOrPrefix: string, called?: string): Promise<GraphExplanation> {
   const { graph, inputNames } = await findGraph(app, idOrPrefix, called);
   return explainGraph(graph, inputNames);
 }
@@ -65,7 +61,7 @@ interface FoundGraph {
   readonly inputNames: readonly string[];
 }
 
-async function findGraph(app: Application, idOrPrefix: string, called: string | undefined): Promise<FoundGraph> {
+async function findGraph(app: Stores, idOrPrefix: string, called: string | undefined): Promise<FoundGraph> {
   const record = await findRun(app, idOrPrefix);
   const { journal } = await app.records();
   const wanted = called ?? record.graph;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
+import type { Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { idField } from "../schemas.ts";
 import { stepStatusSchema } from "./run-schemas.ts";
 import { listSteps } from "./steps/list-steps.ts";
@@ -50,7 +51,8 @@ export const listRunSteps = defineOperation({
   http: { method: "GET", path: "/runs/{id}/steps" },
   cli: { no: "`runs show` lists the steps, `runs watch` draws them." },
   mcp: { no: "`get_run_status` lists the steps with their outcome." },
-  handle: ({ app }, { id, as_of, ...wanted }) => listSteps(app, id, { ...wanted, asOf: as_of }),
+  handle: ({ app }: OperationContext<Stores>, { id, as_of, ...wanted }) =>
+    listSteps(app, id, { ...wanted, asOf: as_of }),
 });
 
 export const getRunStep = defineOperation({
@@ -73,5 +75,6 @@ export const getRunStep = defineOperation({
   http: { method: "GET", path: "/runs/{id}/steps/{path}" },
   cli: { no: "`runs show --json` has every step with its values." },
   mcp: { no: "`get_run_status` has every step with its output." },
-  handle: ({ app }, { id, path, as_of, whole }) => showStep(app, id, { path, asOf: as_of, isWhole: whole }),
+  handle: ({ app }: OperationContext<Stores>, { id, path, as_of, whole }) =>
+    showStep(app, id, { path, asOf: as_of, isWhole: whole }),
 });

@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { Event } from "../../core/history/events.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
+import type { Care, Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
 import { listArtifacts } from "../storage/list-artifacts.ts";
 import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
@@ -105,9 +106,10 @@ export const listRuns = defineOperation({
     limit: { usual: 20, most: 100 },
   },
   word: (run) => ({ text: run.run_id, meaning: `${run.workflow_name}, ${run.status}` }),
-  handle: ({ app }, { limit, cursor, offset, status, ...wanted }) =>
+  handle: ({ app }: OperationContext<Place & Stores & Driving>, { limit, cursor, offset, status, ...wanted }) =>
     list(app, { ...toWanted(wanted), status, limit, cursor, offset }),
-  count: ({ app }, { status, ...wanted }) => countRuns(app, { ...toWanted(wanted), status }),
+  count: ({ app }: OperationContext<Place & Stores & Driving>, { status, ...wanted }) =>
+    countRuns(app, { ...toWanted(wanted), status }),
 });
 
 export const countRunsByStatus = defineOperation({
@@ -120,7 +122,7 @@ export const countRunsByStatus = defineOperation({
   http: { method: "GET", path: "/runs/counts" },
   cli: { no: "`runs ls` takes a status." },
   mcp: { no: "`list_runs` takes a status." },
-  handle: ({ app }, wanted) => countByStatus(app, toWanted(wanted)),
+  handle: ({ app }: OperationContext<Place & Stores & Driving>, wanted) => countByStatus(app, toWanted(wanted)),
 });
 
 /** A line for each run that only a person lets go on again, or that waits for a budget, and what lets those go on that no process drives. */
@@ -189,7 +191,10 @@ export const getRun = defineOperation({
     without: ["outputs", "artifacts", "steps", "sized"],
     shorter: shortenRun,
   },
-  async handle({ app }, { id, outputs, prompts, steps, artifacts, sized }) {
+  async handle(
+    { app }: OperationContext<Place & Stores & Driving & Care>,
+    { id, outputs, prompts, steps, artifacts, sized },
+  ) {
     const record = await findRun(app, id);
     const wanted = { withOutputs: outputs, withPrompts: prompts, withSteps: steps, isSized: sized };
     const described = await describeRun(await app.records(), record, wanted);
@@ -230,7 +235,7 @@ export const readRunEvents = defineOperation({
   http: { method: "GET", path: "/runs/{id}/events" },
   cli: { byHand: ["runs events"] },
   mcp: { no: "The journal is the inside of a run: `get_run_status` says what may be relied on." },
-  async handle({ app }, { id, limit, cursor = "0" }) {
+  async handle({ app }: OperationContext<Principal & Stores>, { id, limit, cursor = "0" }) {
     const { items, nextCursor } = await pageRunEvents(app, id, { limit, afterSeq: Number(cursor) });
     return { items, next_cursor: nextCursor };
   },
@@ -256,7 +261,7 @@ export const readRunGraph = defineOperation({
   http: { method: "GET", path: "/runs/{id}/graph" },
   cli: { no: "`runs watch` draws it." },
   mcp: { no: "For programs that draw a run: `get_workflow` says what it does in which order." },
-  handle: ({ app }, { id, called }) => readGraph(app, id, called),
+  handle: ({ app }: OperationContext<Stores>, { id, called }) => readGraph(app, id, called),
 });
 
 export const explainRunGraph = defineOperation({
@@ -270,7 +275,7 @@ export const explainRunGraph = defineOperation({
   http: { method: "GET", path: "/runs/{id}/graph/explained" },
   cli: { no: "`graph` explains a workflow, `runs watch` draws a run." },
   mcp: { no: "`get_workflow` says what a workflow does in which order." },
-  handle: ({ app }, { id, called }) => explain(app, id, called),
+  handle: ({ app }: OperationContext<Stores>, { id, called }) => explain(app, id, called),
 });
 
 export const readRunLogs = defineOperation({
@@ -304,7 +309,7 @@ export const readRunLogs = defineOperation({
       { items: [], next_cursor: null, note },
     ],
   },
-  handle: ({ app }, { id, ...page }) => pageRunLogs(app, id, page),
+  handle: ({ app }: OperationContext<Stores>, { id, ...page }) => pageRunLogs(app, id, page),
 });
 
 const compared = idField("A run's id, or the beginning of it.", "runs ls");
@@ -325,7 +330,7 @@ export const compareRuns = defineOperation({
     description: "Status, cost, time, definition, input and outputs of two runs, and what differs step by step.",
     shorter: (comparison) => [{ ...comparison, steps: [], note }],
   },
-  handle: ({ app }, { a, b }) => compare(app, a, b),
+  handle: ({ app }: OperationContext<Stores>, { a, b }) => compare(app, a, b),
 });
 
 export const deleteRun = defineOperation({
@@ -353,5 +358,5 @@ export const deleteRun = defineOperation({
       "Deletes a run that has ended, with its events and values. It cannot be done again from a step any more.",
     names: { id: "run_id" },
   },
-  handle: async ({ app }, input) => ({ run_id: await removeEnded(app, input.id) }),
+  handle: async ({ app }: OperationContext<Stores & Driving>, input) => ({ run_id: await removeEnded(app, input.id) }),
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
-import type { Application } from "../application/application.ts";
-import { defineOperation } from "../operation.ts";
+import type { Driving, Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { compareWithSource } from "../repeat/compare-with-source.ts";
 import { idField, jsonSchema } from "../schemas.ts";
 import { cancelUnfinished, findUnfinished } from "./cancel-unfinished.ts";
@@ -40,7 +40,7 @@ export const cancelRun = defineOperation({
     description: "Ends a run before its end: nothing but its clean-up steps is started any more.",
     names: { id: "run_id" },
   },
-  async handle({ app, by }, { id, reason }) {
+  async handle({ app, by }: OperationContext<Stores & Driving>, { id, reason }) {
     const { id: runId, status } = await cancelUnfinished(app, id, { by, reason });
     return { run_id: runId, status };
   },
@@ -65,7 +65,8 @@ export const resumeRun = defineOperation({
       "Goes on with a run that was parked, also with steps that are held. `changes` says what of its files has changed since it began.",
     names: { id: "run_id" },
   },
-  handle: async ({ app }, input) => resume(app, await findUnfinished(app, input.id), { releases: true }),
+  handle: async ({ app }: OperationContext<Stores & Driving>, input) =>
+    resume(app, await findUnfinished(app, input.id), { releases: true }),
 });
 
 export const resumeRuns = defineOperation({
@@ -78,7 +79,7 @@ export const resumeRuns = defineOperation({
   http: { method: "POST", path: "/runs/resume", status: 202 },
   cli: RESUME,
   mcp: { no: "A model goes on with the run that it works on: `resume_run`." },
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Stores & Driving>) {
     const items: z.output<typeof resumedSchema>[] = [];
     for (const record of await listResumable(app)) {
       items.push(await resume(app, record, { releases: false }));
@@ -88,7 +89,7 @@ export const resumeRuns = defineOperation({
   },
 });
 
-async function resume(app: Application, record: RunRecord, options: { readonly releases: boolean }) {
+async function resume(app: Stores & Driving, record: RunRecord, options: { readonly releases: boolean }) {
   const changes = await compareWithSource(app, record);
   const { id, status } = await (await app.host()).resumeRun(record.id, options);
   return { run_id: id, status, changes: [...changes] };
@@ -122,7 +123,7 @@ export const signalRun = defineOperation({
     description: "Tells a run that the event that it waits for, or will wait for, has happened.",
     names: { id: "run_id" },
   },
-  async handle({ app }, { id, name, payload = null }) {
+  async handle({ app }: OperationContext<Stores & Driving>, { id, name, payload = null }) {
     const record = await findUnfinished(app, id);
     await (await app.host()).sendSignal(record.id, name, payload);
     return { run_id: record.id, name };
@@ -134,7 +135,7 @@ type Graphs = Parameters<typeof findAwaited>[2];
 const PAGE = 200;
 
 /** Unfinished runs that have something to do other than to wait for a person or an event. Oldest first. */
-async function listResumable(app: Application): Promise<readonly RunRecord[]> {
+async function listResumable(app: Stores): Promise<readonly RunRecord[]> {
   const { journal } = await app.records();
   const graphs: Graphs = new Map();
   const found: RunRecord[] = [];
@@ -151,7 +152,7 @@ async function listResumable(app: Application): Promise<readonly RunRecord[]> {
   }
 }
 
-async function isResumable(app: Application, record: RunRecord, graphs: Graphs): Promise<boolean> {
+async function isResumable(app: Stores, record: RunRecord, graphs: Graphs): Promise<boolean> {
   if (!record.parked) return true;
   if (record.status !== "waiting") return record.wakeAt !== undefined;
   const { isHeld, isOthers } = await findAwaited(app, record, graphs);

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { ViolationRecord } from "../../ports/journal.ts";
-import { defineOperation } from "../operation.ts";
+import type { Principal, Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, givenTimeSchema, listOf, numberCursor, pageQuery, timeSchema } from "../schemas.ts";
 import { findRun } from "./find-run.ts";
 
@@ -51,7 +52,10 @@ export const listViolations = defineOperation({
     names: { run: "run_id" },
     limit: { usual: 20, most: 100 },
   },
-  async handle({ app }, { run, since: from, until: before, limit, cursor, ...named }) {
+  async handle(
+    { app }: OperationContext<Principal & Stores>,
+    { run, since: from, until: before, limit, cursor, ...named },
+  ) {
     const { journal } = await app.records();
     const found = await journal.listViolations({
       ...named,

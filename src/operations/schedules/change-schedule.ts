@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { isEverything, meet } from "../../core/trust/grant.ts";
 import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/service/schedules.ts";
-import type { Application } from "../application/application.ts";
+import type { StartPorts } from "../application/ports.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
 import { decideClaim } from "./decide-claim.ts";
@@ -27,7 +27,7 @@ const MAX_TRIES = 5;
  * `SCHEDULE_NOT_FOUND`, `SCHEDULE_DEFINED`, and what `createSchedule` throws.
  */
 export async function changeSchedule(
-  app: Application,
+  app: StartPorts,
   id: string,
   change: ScheduleChange,
 ): Promise<ScheduleDescription> {
@@ -41,7 +41,7 @@ export async function changeSchedule(
   throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule "${id}" is being changed by somebody else.` });
 }
 
-async function toEdit(app: Application, schedule: StoredSchedule, change: ScheduleChange): Promise<ScheduleEdit> {
+async function toEdit(app: StartPorts, schedule: StoredSchedule, change: ScheduleChange): Promise<ScheduleEdit> {
   const { cron = schedule.cron, timezone = schedule.timezone, input, notify, enabled, overlap, catchUp } = change;
   const timetable = { cron: cron.trim(), timezone };
   refuseDefined(schedule, { timetable, enabled });

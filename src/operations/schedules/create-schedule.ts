@@ -2,7 +2,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import type { CatchUp, Overlap, StoredSchedule } from "../../ports/service/schedules.ts";
-import type { Application } from "../application/application.ts";
+import type { StartPorts } from "../application/ports.ts";
 import { prepareSubmission } from "../start/prepare-submission.ts";
 import { describeSchedule, type ScheduleDescription } from "./describe-schedule.ts";
 import { openFireTimes, toNext } from "./fire-times.ts";
@@ -25,7 +25,7 @@ export interface NewSchedule {
  * Starts a workflow by the clock from now on, for whoever asks and within what they may spend. Throws `CRON_INVALID`,
  * `TIMEZONE_INVALID`, `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`, and as `checkNotify`.
  */
-export async function createSchedule(app: Application, wanted: NewSchedule): Promise<ScheduleDescription> {
+export async function createSchedule(app: StartPorts, wanted: NewSchedule): Promise<ScheduleDescription> {
   const { workflow, cron, timezone = "UTC", input = {}, notify, enabled = true } = wanted;
   const { overlap = "skip", catchUp = "one", jitterSeconds = 0 } = wanted;
   if (notify !== undefined) checkNotify(app, notify);
@@ -66,7 +66,7 @@ export function neverFires(cron: string): PawlError {
 }
 
 /** Checks what is known before a run. Who answers agents may be configured where the schedule is fired, and not here. */
-export async function checkStart(app: Application, workflow: string, input: JsonObject): Promise<void> {
+export async function checkStart(app: StartPorts, workflow: string, input: JsonObject): Promise<void> {
   if (workflow.includes("\n") || workflow.trimStart().startsWith("{")) {
     throw new PawlError("REQUEST_INVALID", {
       message: "A schedule starts a workflow of the application: the text of a definition cannot be scheduled.",

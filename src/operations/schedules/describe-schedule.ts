@@ -2,13 +2,13 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Ports } from "../application/ports.ts";
 import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
 import { type FireTimes, openFireTimes } from "./fire-times.ts";
 import { showNotify } from "./schedule-notify.ts";
 import { openZonedTime } from "./zoned-time.ts";
 
-export type ScheduleApplication = Pick<Application, "service" | "clock" | "mask" | "tenantId">;
+export type ScheduleApplication = Pick<Ports, "service" | "clock" | "mask" | "tenantId">;
 
 export const scheduleSchema = z
   .object({
@@ -68,7 +68,7 @@ export async function findSchedule(app: ScheduleApplication, id: string): Promis
 }
 
 export async function describeSchedule(
-  { clock, mask }: Pick<Application, "clock" | "mask">,
+  { clock, mask }: Pick<Place, "clock" | "mask">,
   schedule: StoredSchedule,
 ): Promise<ScheduleDescription> {
   const { enabled, nextFireAt } = schedule;

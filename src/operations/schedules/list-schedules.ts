@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Application } from "../application/application.ts";
+import type { Place, Principal, Stores } from "../application/ports.ts";
 import {
   describeSchedule,
   describeSlot,
@@ -10,7 +10,7 @@ import {
 } from "./describe-schedule.ts";
 
 /** Oldest first. */
-export async function listSchedules(app: Application): Promise<readonly ScheduleDescription[]> {
+export async function listSchedules(app: Place & Principal & Stores): Promise<readonly ScheduleDescription[]> {
   const { tenantId } = app;
   const schedules = await (await app.service()).schedules.list(tenantId === undefined ? {} : { tenantId });
   const described: ScheduleDescription[] = [];

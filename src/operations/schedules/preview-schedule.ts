@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
+import type { Place } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { showNextTimes } from "./describe-schedule.ts";
 import { openFireTimes } from "./fire-times.ts";
 
@@ -19,7 +20,7 @@ export const previewSchedule = defineOperation({
   http: { method: "GET", path: "/schedules/preview" },
   cli: { no: "`schedules create` tells the next times of what it makes." },
   mcp: { no: "`create_schedule` tells the next times of what it makes." },
-  async handle({ app }, timetable) {
+  async handle({ app }: OperationContext<Place>, timetable) {
     const times = await openFireTimes(timetable);
     return { next_fire_times: showNextTimes(times, timetable.timezone, times.next(app.clock.now())) };
   },

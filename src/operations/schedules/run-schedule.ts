@@ -1,8 +1,8 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
-import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
+import type { Driving, StartPorts } from "../application/ports.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
 import { fillDirectories } from "../start/input/fill-directories.ts";
@@ -14,7 +14,7 @@ import { findSchedule } from "./describe-schedule.ts";
 export type StartRun = (prepared: PreparedRun) => Promise<unknown>;
 
 /** Starts a run of it now, whatever else is under way, and returns the id. Throws `SCHEDULE_NOT_FOUND`, and as a submission. */
-export async function runScheduleNow(app: Application, id: string, start: StartRun): Promise<string> {
+export async function runScheduleNow(app: StartPorts & Driving, id: string, start: StartRun): Promise<string> {
   const schedule = await findSchedule(app, id);
   const at = app.clock.now();
   const prepared = await prepareScheduled(app, schedule, { slot: at, kind: "manual" });
@@ -34,7 +34,7 @@ type Slot = Pick<SlotRecord, "slot" | "kind">;
 
 /** For the schedule's tenant, within what it may spend. Throws as `prepareSubmission`. */
 export async function prepareScheduled(
-  everybodys: Application,
+  everybodys: StartPorts & Driving,
   schedule: StoredSchedule,
   slot: Slot,
 ): Promise<PreparedRun> {

@@ -1,13 +1,13 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { DefinitionKey, StartsBy, StoredDefinition } from "../../ports/service/workflow-definitions.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
 import { reportOnSaved } from "../workflows/saved-definitions.ts";
 import { addDefined, type DefinedSchedule, timetableOf, toDefinedEdit } from "./defined-schedules.ts";
 import type { Timetable } from "./fire-times.ts";
 
-type SavedApplication = Pick<Application, "service" | "clock" | "config" | "compiledTexts">;
+type SavedApplication = Pick<Ports, "service" | "clock" | "config" | "compiledTexts">;
 
 /** Somebody else may be faster so many times in a row. */
 const MAX_TRIES = 5;

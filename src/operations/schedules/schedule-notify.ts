@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunStatus } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Place } from "../application/ports.ts";
 import { showSlackUrl, showUrl } from "../webhooks/show-receiver.ts";
 
 /** Whom a schedule tells what became of its runs. */
@@ -24,7 +24,7 @@ const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9
  * Reads `notify`: `{on?, webhook?: URL | {url}, slack?: {url}, email?: {to}}`. Throws `REQUEST_INVALID` with the
  * place, and `EMAIL_NOT_CONFIGURED` where there is nobody to send e-mail.
  */
-export function checkNotify({ config }: Pick<Application, "config">, given: JsonObject): void {
+export function checkNotify({ config }: Pick<Place, "config">, given: JsonObject): void {
   const { email } = readNotify(given);
   if (email.length === 0 || config.settings.notify.smtp_url !== undefined) return;
   throw new PawlError("EMAIL_NOT_CONFIGURED", {

@@ -1,6 +1,13 @@
 import { z } from "zod";
-import { type Application, isServed } from "../application/application.ts";
-import { defineOperation, type Shown } from "../operation.ts";
+import {
+  type Driving,
+  isServed,
+  type Place,
+  type Principal,
+  type StartPorts,
+  type Stores,
+} from "../application/ports.ts";
+import { defineOperation, type OperationContext, type Shown } from "../operation.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import {
   aliasOf,
@@ -132,7 +139,7 @@ export const createSchedule = defineOperation({
     without: ["workflow", "cron", "input"],
     required: ["workflow_name", "cron_expression"],
   },
-  async handle({ app, by }, given) {
+  async handle({ app, by }: OperationContext<StartPorts & Driving>, given) {
     const { workflow, workflow_name: name = "", cron, cron_expression: expression = "" } = given;
     const { notify, ...wanted } = toChange(given);
     const created = await create(app, {
@@ -145,7 +152,7 @@ export const createSchedule = defineOperation({
   },
 });
 
-async function noteOf(app: Application): Promise<{ readonly note?: string }> {
+async function noteOf(app: Driving): Promise<{ readonly note?: string }> {
   if (await isServed(app)) return {};
   return { note: "No server runs at the moment, and only a server fires schedules: pawl serve" };
 }
@@ -184,8 +191,8 @@ export const listSchedules = defineOperation({
     text: schedule.schedule_id,
     meaning: `${schedule.workflow_name}, ${schedule.cron_expression}`,
   }),
-  handle: async ({ app }, page) => takePage(await list(app), page),
-  count: async ({ app }) => (await list(app)).length,
+  handle: async ({ app }: OperationContext<Place & Principal & Stores>, page) => takePage(await list(app), page),
+  count: async ({ app }: OperationContext<Place & Principal & Stores>) => (await list(app)).length,
 });
 
 function toDisabled({ disabled_reason: reason, source }: ScheduleDescription): string {
@@ -213,7 +220,8 @@ export const getSchedule = defineOperation({
     },
   ],
   mcp: { no: "`list_schedules` tells the same of each." },
-  handle: async ({ app }, input) => describeSchedule(app, await findSchedule(app, input.id)),
+  handle: async ({ app }: OperationContext<Place & Principal & Stores>, input) =>
+    describeSchedule(app, await findSchedule(app, input.id)),
 });
 
 const showChange =
@@ -276,7 +284,7 @@ export const changeSchedule = defineOperation({
     names: { id: "schedule_id" },
     without: ["cron", "input"],
   },
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<StartPorts>, given) {
     const { id: whole } = await findSchedule(app, given.id);
     return change(app, whole, { ...toChange(given), cron: given.cron ?? given.cron_expression });
   },
@@ -304,7 +312,9 @@ export const removeSchedule = defineOperation({
     description: "Removes a schedule. Its runs stay.",
     names: { id: "schedule_id" },
   },
-  handle: async ({ app }, input) => ({ schedule_id: await remove(app, input.id) }),
+  handle: async ({ app }: OperationContext<Place & Principal & Stores>, input) => ({
+    schedule_id: await remove(app, input.id),
+  }),
 });
 
 export const runSchedule = defineOperation({
@@ -361,6 +371,7 @@ export const listScheduleSlots = defineOperation({
     names: { id: "schedule_id" },
     description: "What became of the slots of a schedule, newest first: started with which run, or skipped and why.",
   },
-  handle: async ({ app }, { id: given, ...page }) => listSlots(app, given, page),
-  count: ({ app }, input) => countScheduleSlots(app, input.id),
+  handle: async ({ app }: OperationContext<Place & Principal & Stores>, { id: given, ...page }) =>
+    listSlots(app, given, page),
+  count: ({ app }: OperationContext<Place & Principal & Stores>, input) => countScheduleSlots(app, input.id),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 
 const partSchema = z.enum(["ok", "error", "off"]).describe("`off`: not configured.");
 
@@ -15,7 +15,7 @@ export const healthSchema = z.object({
 
 /** How the parts are that the service stands on. Never throws. */
 export async function describeHealth(
-  app: Pick<Application, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket" | "checkRedis">,
+  app: Pick<Ports, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket" | "checkRedis">,
 ): Promise<z.output<typeof healthSchema>> {
   const [sandstorm, redis, db, storage] = await Promise.all([
     checkPart(() => app.checkAgentServer()),
@@ -39,7 +39,7 @@ async function checkPart(find: () => Promise<{ readonly ok: boolean } | undefine
   }
 }
 
-async function checkJournal(app: Pick<Application, "records" | "storageTrouble">): Promise<{ readonly ok: boolean }> {
+async function checkJournal(app: Pick<Ports, "records" | "storageTrouble">): Promise<{ readonly ok: boolean }> {
   if ((await app.storageTrouble?.()) !== undefined) return { ok: false };
   await (await app.records()).journal.listRuns({ limit: 1 });
   return { ok: true };

@@ -1,8 +1,8 @@
 import { UNFINISHED_STATUSES } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 
 /** Runs that have not ended, by status. */
-export async function countUnfinishedRuns(app: Application): Promise<ReadonlyMap<string, number>> {
+export async function countUnfinishedRuns(app: Stores): Promise<ReadonlyMap<string, number>> {
   const { journal } = await app.records();
   const counts = new Map<string, number>();
   for (const status of UNFINISHED_STATUSES) counts.set(status, await journal.countRuns({ status: [status] }));
@@ -10,7 +10,7 @@ export async function countUnfinishedRuns(app: Application): Promise<ReadonlyMap
 }
 
 /** Messages to others, by what has become of them. */
-export async function countDeliveries(app: Application): Promise<ReadonlyMap<string, number>> {
+export async function countDeliveries(app: Stores): Promise<ReadonlyMap<string, number>> {
   const { deliveries } = await app.service();
   const counts = new Map<string, number>();
   for (const status of ["pending", "delivered", "failed", "skipped"] as const) {
@@ -20,7 +20,7 @@ export async function countDeliveries(app: Application): Promise<ReadonlyMap<str
 }
 
 /** Questions that wait for a person: each run's row says how many. */
-export async function countOpenApprovals(app: Application): Promise<ReadonlyMap<string, number>> {
+export async function countOpenApprovals(app: Stores): Promise<ReadonlyMap<string, number>> {
   const { journal } = await app.records();
   return new Map([["", await journal.countApprovals()]]);
 }

@@ -9,7 +9,7 @@ import { covers, describeGrant, SENT } from "../../core/trust/grant.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { TroubledInvocation } from "../../ports/restate-care.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
-import type { Application } from "../application/application.ts";
+import type { Care, Driving, Execution, Place, Stores } from "../application/ports.ts";
 import { checkDatabaseState } from "../database/describe-database.ts";
 import { listTroubledRuns } from "../restate/troubled-runs.ts";
 import type { Frozen } from "../schemas.ts";
@@ -36,7 +36,10 @@ export interface DoctorOptions {
 }
 
 /** Looks at everything that a run needs. What does not answer in time is a finding too, so that nobody waits for ever. */
-export async function runDoctor(app: Application, { connectMs }: DoctorOptions): Promise<readonly Finding[]> {
+export async function runDoctor(
+  app: Place & Stores & Driving & Execution & Care,
+  { connectMs }: DoctorOptions,
+): Promise<readonly Finding[]> {
   const checks = await Promise.all([
     [checkNode(), { name: "application", state: "ok", message: app.appDir } as const],
     attempt("data directory", () => checkDataDir(app)),
@@ -74,14 +77,14 @@ function checkNode(): Check {
 }
 
 /** Tells the places that settings come from, not their values. */
-function checkConfiguration({ config }: Application): Check {
+function checkConfiguration({ config }: Place): Check {
   const origins = new Set([...config.origins.values()].filter((origin) => origin !== "default"));
   const count = config.origins.size === 1 ? "1 setting" : `${config.origins.size} settings`;
   const message = origins.size === 0 ? "nothing is set" : `${count} from ${[...origins].join(", ")}`;
   return { name: "configuration", state: "ok", message };
 }
 
-async function checkSandbox(app: Application): Promise<Omit<Check, "name">> {
+async function checkSandbox(app: Place & Care): Promise<Omit<Check, "name">> {
   const { sandbox: mode } = app.config.settings.code;
   if (mode === "off")
     return { state: "warning", message: "switched off by `code.sandbox`: scripts may do what you may" };
@@ -97,7 +100,7 @@ async function checkSandbox(app: Application): Promise<Omit<Check, "name">> {
 }
 
 /** Whether `pawl serve` could listen where it is configured to. */
-async function checkPort(app: Application): Promise<Omit<Check, "name">> {
+async function checkPort(app: Place & Driving): Promise<Omit<Check, "name">> {
   const { host, port } = app.config.settings.server;
   const owner = await app.findOwner();
   if (owner.state === "held" && owner.url !== undefined) return { state: "ok", message: `pawl serves at ${owner.url}` };
@@ -120,7 +123,7 @@ async function tryToListen(host: string, port: number): Promise<string | undefin
 }
 
 /** What may be reached by texts that come without a key, and with those keys that may do more than others. */
-async function checkGrants(app: Application): Promise<readonly Check[]> {
+async function checkGrants(app: Place & Stores): Promise<readonly Check[]> {
   const keyless = grantOfText(app.config.settings.server.grant);
   const { mayNot } = describeGrant(keyless);
   const limits = mayNot.length === 0 ? "may do everything that you may" : `may not ${mayNot.join(", ")}`;
@@ -140,7 +143,7 @@ async function checkGrants(app: Application): Promise<readonly Check[]> {
 }
 
 /** That they are there; what they are is nobody's business. */
-function checkModelKeys({ config }: Application): Check {
+function checkModelKeys({ config }: Place): Check {
   const { anthropic_api_key, openai_api_key, google_api_key } = config.settings.agent;
   const keys = { Anthropic: anthropic_api_key, OpenAI: openai_api_key, Google: google_api_key };
   const there = Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
@@ -179,7 +182,7 @@ function toFailedCheck(name: string, error: unknown): Check {
 /** The rights of everybody but the owner of a file. */
 const OTHERS = 0o077;
 
-async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name">> {
+async function checkDataDir({ dataDir }: Place): Promise<Omit<Check, "name">> {
   try {
     await makeFolder(dataDir, 0o700);
     await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -192,13 +195,13 @@ async function checkDataDir({ dataDir }: Application): Promise<Omit<Check, "name
   }
 }
 
-async function checkOwner(app: Application): Promise<Omit<Check, "name">> {
+async function checkOwner(app: Driving): Promise<Omit<Check, "name">> {
   const owner = await app.findOwner();
   if (owner.state === "free") return { state: "ok", message: "nobody drives runs here right now" };
   return { state: "ok", message: `process ${owner.pid ?? "?"} on ${owner.host ?? "?"} drives the runs` };
 }
 
-async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
+async function checkJournal(app: Place & Stores): Promise<Omit<Check, "name">> {
   const { journal } = await app.records();
   const open = await journal.listRuns({ status: ["queued", "running", "waiting", "awaiting_approval"], limit: 1_000 });
   const { data, database } = app.config.settings;
@@ -206,12 +209,12 @@ async function checkJournal(app: Application): Promise<Omit<Check, "name">> {
   return { state: "ok", message: `${open.length} unfinished runs, ${place}` };
 }
 
-async function checkDatabase(app: Application): Promise<readonly Check[]> {
+async function checkDatabase(app: Care): Promise<readonly Check[]> {
   const state = await app.database?.()?.look();
   return state === undefined ? [] : checkDatabaseState(state).map((finding) => ({ name: "database", ...finding }));
 }
 
-async function checkBucket(app: Application): Promise<readonly Check[]> {
+async function checkBucket(app: Place & Care): Promise<readonly Check[]> {
   const found = await app.checkBucket?.();
   if (found === undefined) return app.config.settings.database.url === undefined ? [] : [onThisMachine(app.dataDir)];
   const { place, trouble } = found;
@@ -219,7 +222,7 @@ async function checkBucket(app: Application): Promise<readonly Check[]> {
   return [{ name: "storage", state: "failed", message: trouble.message, remedy: trouble.remedy }];
 }
 
-async function checkRedis(app: Application): Promise<readonly Check[]> {
+async function checkRedis(app: Place & Care): Promise<readonly Check[]> {
   const { redis, database } = app.config.settings;
   if (redis.url === undefined) return [];
   if (database.url === undefined) {
@@ -235,7 +238,7 @@ async function checkRedis(app: Application): Promise<readonly Check[]> {
   return [{ name: "redis", state: "failed", message, remedy }];
 }
 
-async function checkRestate(app: Application): Promise<readonly Check[]> {
+async function checkRestate(app: Stores & Care): Promise<readonly Check[]> {
   const restate = app.restate?.();
   if (restate === undefined) return [];
   const found = (check: Omit<Check, "name">): Check => ({ name: "restate", ...check });
@@ -270,7 +273,7 @@ function onThisMachine(dataDir: string): Check {
   };
 }
 
-async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
+async function checkAgents(app: Place & Care): Promise<Omit<Check, "name">> {
   const { provider } = app.config.settings.agent;
   if (provider !== undefined) return { state: "ok", message: `${provider}, as configured by \`agent.provider\`` };
   const health = await app.checkAgentServer();
@@ -287,14 +290,14 @@ async function checkAgents(app: Application): Promise<Omit<Check, "name">> {
     : { state: "failed", message, remedy: "Check SANDSTORM_URL and the server." };
 }
 
-function checkAgentsFile(app: Application): readonly Check[] {
+function checkAgentsFile(app: Place): readonly Check[] {
   const missing = missingAgentsFile(app);
   if (missing === undefined) return [];
   return [{ name: "agents file", state: "failed", message: missing.message, remedy: missing.remedy }];
 }
 
 /** A server that is only known has not been looked at. */
-async function checkToolServers(app: Application, connectMs: number): Promise<readonly Check[]> {
+async function checkToolServers(app: Execution, connectMs: number): Promise<readonly Check[]> {
   const toolbox = await app.toolbox();
   if (connectMs > 0 && (await toolbox.states()).length > 0)
     await toolbox.offer({}, AbortSignal.timeout(connectMs)).catch(() => undefined);
@@ -309,7 +312,7 @@ async function checkToolServers(app: Application, connectMs: number): Promise<re
 }
 
 /** Said here once instead of on every run. */
-function unusedSettings({ config }: Application): readonly Check[] {
+function unusedSettings({ config }: Place): readonly Check[] {
   return ALL_SETTINGS.flatMap(({ path, later }): Check[] => {
     const origin = config.origins.get(path);
     if (origin === undefined || later === undefined) return [];

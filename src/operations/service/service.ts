@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
+import type { Care, Driving, Execution, Place, Principal, Stores } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
-import { byItsSurfaces, defineOperation } from "../operation.ts";
+import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
 import { listOf } from "../schemas.ts";
 import { describeHealth, healthSchema } from "./check-health.ts";
 import { describeSettings, settingSchema } from "./describe-settings.ts";
@@ -18,7 +19,7 @@ export const getHealth = defineOperation({
   http: { method: "GET", path: "/health" },
   cli: { no: "`pawl doctor` looks at more." },
   mcp: { no: "It is the resource pawl://health." },
-  handle: ({ app }) => describeHealth(app),
+  handle: ({ app }: OperationContext<Stores & Care>) => describeHealth(app),
 });
 
 /** For keys that may read and belong to no tenant: the numbers are everybody's. */
@@ -75,7 +76,10 @@ export const checkInstallation = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }, { connect_seconds: seconds }) {
+  async handle(
+    { app }: OperationContext<Place & Principal & Stores & Driving & Execution & Care>,
+    { connect_seconds: seconds },
+  ) {
     refuseTenant(app, "What is found is about the whole server");
     return { items: await runDoctor(app, { connectMs: seconds * 1_000 }), next_cursor: null };
   },
@@ -115,7 +119,7 @@ export const showSettings = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Place & Principal>) {
     refuseTenant(app, "The settings are those of the whole server");
     return { items: describeSettings(app.config, app.mask), next_cursor: null };
   },

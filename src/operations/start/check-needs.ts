@@ -12,7 +12,7 @@ import { grantOf } from "../../core/trust/grant.ts";
 import { suggest } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import { definitionHasErrors } from "../definitions/compile-text.ts";
 import { listWorkflowNames } from "../definitions/definition-files.ts";
 import { registryOf } from "../definitions/load-options.ts";
@@ -26,8 +26,8 @@ interface Beginning {
   readonly options: JsonObject;
 }
 
-type NamedTool = Parameters<Application["findToolProblem"]>[0];
-type NeededBy = Pick<Application, "appDir" | "config" | "library" | "service" | "findToolProblem" | "tenantId">;
+type NamedTool = Parameters<Ports["findToolProblem"]>[0];
+type NeededBy = Pick<Ports, "appDir" | "config" | "library" | "service" | "findToolProblem" | "tenantId">;
 
 /** A server that takes longer to tell its tools is believed to have them. */
 const TOOLS_WITHIN_MS = 5_000;

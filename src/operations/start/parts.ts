@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { byItsSurfaces, defineOperation } from "../operation.ts";
+import type { Execution, Place } from "../application/ports.ts";
+import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
 import { idField, jsonObjectSchema } from "../schemas.ts";
 import { renderPrompt as render } from "./render-prompt.ts";
 
@@ -37,7 +38,7 @@ export const renderPrompt = defineOperation({
   output: z.looseObject({ prompt: z.string() }),
   errors: ["FILE_NOT_FOUND", "WORKFLOW_NOT_FOUND", "STEP_NOT_FOUND", "PROMPT_INVALID", "DEFINITION_INVALID"],
   cli: [{ verb: "prompt render", args: ["prompt"], show: ({ prompt }) => ({ data: prompt }) }],
-  async handle({ app, folder = app.appDir }, given) {
+  async handle({ app, folder = app.appDir }: OperationContext<Place & Execution>, given) {
     const { text, settings } = await render(app, { reference: given.prompt, folder, input: given.input });
     return { prompt: text, ...settings };
   },

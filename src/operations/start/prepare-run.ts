@@ -3,7 +3,7 @@ import type { Graph, UseLimits } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
-import type { Application } from "../application/application.ts";
+import type { Execution, Library, Place, Principal, StartPorts, Stores } from "../application/ports.ts";
 import { limitCost, limitUses } from "../costs/lower-limits.ts";
 import { toMicro } from "../costs/micro-dollars.ts";
 import { refuseUnpriced } from "../costs/refuse-unpriced.ts";
@@ -54,7 +54,7 @@ export type PreparedRun = RunStart & { readonly runId: string };
  * Everything that can be known before a run begins: its definition, its input, and who does its work. Writes nothing, so
  * that what is refused here has left no trace.
  */
-export async function prepareRun(app: Application, request: RunRequest): Promise<PreparedRun> {
+export async function prepareRun(app: StartPorts, request: RunRequest): Promise<PreparedRun> {
   const asked = await findStartable(app, request);
   const prepared = await prepareStart(app, asked, request);
   await findExecutors(app, prepared.definition.graph, prepared.options ?? {});
@@ -62,7 +62,7 @@ export async function prepareRun(app: Application, request: RunRequest): Promise
 }
 
 /** Resolves a request to a definition and its input. */
-export async function findStartable(app: Application, request: RunRequest): Promise<Startable> {
+export async function findStartable(app: Place & Principal & Stores, request: RunRequest): Promise<Startable> {
   const { workflow, folder } = request;
   const places = {
     folders: [folder],
@@ -85,7 +85,7 @@ export interface Startable extends ReferredDefinition {
 
 /** The start of a run of a definition that is at hand, with an input that has been checked. */
 export async function prepareStart(
-  app: Application,
+  app: StartPorts,
   startable: Startable,
   request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "priority" | "callbackUrl">,
 ): Promise<PreparedRun> {
@@ -125,7 +125,7 @@ export async function prepareStart(
   };
 }
 
-async function readAskedFor(app: Application, found: ReferredDefinition, request: RunRequest): Promise<Startable> {
+async function readAskedFor(app: Place & Stores, found: ReferredDefinition, request: RunRequest): Promise<Startable> {
   const { folder, inputPairs = [], inputFile, requestFile, onlyStep: step } = request;
   if (requestFile !== undefined)
     return { ...found, ...(await readRequestedRun(found, { requestFile, inputPairs, inputFile, folder })) };
@@ -144,7 +144,7 @@ async function readAskedFor(app: Application, found: ReferredDefinition, request
 
 /** A workflow that only calls others may never need an agent: then none is chosen, and its lack is no error yet. */
 async function decideAgent(
-  app: Application,
+  app: Place & Library,
   graph: Graph,
   { agent, folder }: Pick<RunRequest, "agent" | "folder">,
 ): Promise<JsonObject> {
@@ -168,7 +168,7 @@ async function decideAgent(
   }
 }
 
-async function findExecutors(app: Application, graph: Graph, options: JsonObject): Promise<void> {
+async function findExecutors(app: Execution, graph: Graph, options: JsonObject): Promise<void> {
   const run = { options, settings: graph.settings };
   await Promise.all([...executorKindsOf(graph).kinds].map((kind) => app.findExecutor(kind, run)));
 }

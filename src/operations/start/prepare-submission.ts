@@ -4,7 +4,7 @@ import type { UseLimits } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { DefinitionPorts, Library, StartPorts } from "../application/ports.ts";
 import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
 import type { TextOrigin } from "../definitions/compile/report-on-text.ts";
 import { definitionInvalid } from "../definitions/compile-text.ts";
@@ -39,7 +39,7 @@ export interface Submission {
  * Everything about a run that can be known before it begins. Writes nothing. Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`,
  * `DEFINITION_INVALID`, `INPUT_INVALID`, `AGENT_NOT_CONFIGURED`.
  */
-export async function prepareSubmission(app: Application, submission: Submission): Promise<PreparedRun> {
+export async function prepareSubmission(app: StartPorts, submission: Submission): Promise<PreparedRun> {
   const { agent, maxCostUsd, uses, onExceeded, priority, callbackUrl, callbackHeaders, runId } = submission;
   const startable = { ...(await toStartable(app, submission)), runId };
   const prepared = await prepareStart(app, startable, {
@@ -59,7 +59,7 @@ export async function prepareSubmission(app: Application, submission: Submission
 
 /** Resolves a client's request to a definition and its input. */
 export async function toStartable(
-  app: Application,
+  app: DefinitionPorts,
   submission: Pick<Submission, "workflow" | "part" | "version" | "input">,
 ): Promise<Startable> {
   const { definition, file } = await findSubmitted(app, submission);
@@ -75,7 +75,7 @@ interface Submitted {
 
 /** Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`, `DEFINITION_INVALID`. */
 export async function findSubmitted(
-  app: Application,
+  app: DefinitionPorts,
   { workflow, part, version }: Pick<Submission, "workflow" | "part" | "version">,
 ): Promise<Submitted> {
   const loading = { grant: app.grant, ...loadOptionsOf(app.config) };
@@ -133,7 +133,7 @@ function isText(workflow: string): boolean {
 }
 
 function unknownWorkflow(
-  { library }: Application,
+  { library }: Library,
   { name, version }: { readonly name: string; readonly version: number | undefined },
 ): PawlError {
   const meant = didYouMean(name, library?.list().map((each) => each.name) ?? []);

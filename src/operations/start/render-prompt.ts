@@ -5,7 +5,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { renderCodeFrame, renderProblem } from "../../dialects/render-problem.ts";
 import { parsePromptTemplate } from "../../dialects/uhlp/prompts/prompt-template.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Ports } from "../application/ports.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { onlyStep } from "./only-step.ts";
@@ -29,7 +29,7 @@ export interface RenderedPrompt {
  * `PROMPT_INVALID` with the lines around the place, and what finding the file or the workflow throws.
  */
 export async function renderPrompt(
-  app: Pick<Application, "appDir" | "config" | "prompts">,
+  app: Pick<Ports, "appDir" | "config" | "prompts">,
   request: PromptRequest,
 ): Promise<RenderedPrompt> {
   const { template, settings } = await findPrompt(app, request);
@@ -47,7 +47,7 @@ interface FoundPrompt {
 }
 
 async function findPrompt(
-  app: Pick<Application, "appDir" | "config">,
+  app: Pick<Place, "appDir" | "config">,
   { reference, folder }: PromptRequest,
 ): Promise<FoundPrompt> {
   const file = resolve(folder, reference);

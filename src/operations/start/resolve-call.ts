@@ -6,7 +6,7 @@ import { refuseUngranted } from "../../core/trust/check-grant.ts";
 import { allows, type Grant, meet } from "../../core/trust/grant.ts";
 import { withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { type DefinitionPlaces, findDefinition } from "../definitions/find-definition.ts";
@@ -35,7 +35,7 @@ interface Call {
   readonly isComputed?: boolean;
 }
 
-export type CallingApplication = Pick<Application, "appDir" | "config" | "library" | "service">;
+export type CallingApplication = Pick<Ports, "appDir" | "config" | "library" | "service">;
 
 /**
  * The workflow that a step calls: a whole definition, a file beside the caller's or in the application, or a registered

@@ -2,7 +2,7 @@ import type { Config } from "../../config/load-config.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { fromStored, type Grant, grantOf, toStored } from "../../core/trust/grant.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 
 /**
  * Options of a run that keep two grants: `grant`, that of its definition, so that another process compiles it to the same, and
@@ -10,7 +10,7 @@ import type { Application } from "../application/application.ts";
  */
 export function toGrantOptions(
   definition: { readonly settings: JsonObject },
-  { grant: caller, tenantId, config }: Pick<Application, "grant" | "tenantId" | "config">,
+  { grant: caller, tenantId, config }: Pick<Ports, "grant" | "tenantId" | "config">,
 ): JsonObject {
   const grant = toStored(grantOf(definition.settings));
   const kept = toStored(caller);

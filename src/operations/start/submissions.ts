@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { StartPorts } from "../application/ports.ts";
 import { toUseLimits } from "../costs/use-limits.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeRun } from "../runs/describe/describe-run.ts";
@@ -31,7 +32,7 @@ export const submitRun = defineOperation({
   http: { method: "POST", path: "/workflows/run", status: 202 },
   cli: { byHand: ["run"] },
   mcp: { no: "`run_workflow` and `run_workflow_yaml` start it, and wait where that is asked for." },
-  handle: async (context, input) =>
+  handle: async (context: OperationContext<StartPorts>, input) =>
     describeSubmitted(await context.submissions.start(context.app, toRequest(context, input))),
 });
 
@@ -45,7 +46,7 @@ export const runSync = defineOperation({
   cli: { no: "`run` follows the run." },
   mcp: { no: "`run_workflow` with `wait` does the same." },
   statusOf: ({ completed_at: completedAt }) => (completedAt === null ? 202 : 200),
-  async handle(context, input) {
+  async handle(context: OperationContext<StartPorts>, input) {
     const { runId, ran } = await context.submissions.run(context.app, toRequest(context, input));
     if (ran.is === "unanswered") throw withRun(ran.error, runId);
     return describeRun(await context.app.records(), ran.record);
@@ -118,7 +119,7 @@ export const runWorkflowText = defineOperation({
 });
 
 async function start(
-  { app, submissions }: OperationContext,
+  { app, submissions }: OperationContext<StartPorts>,
   what: Pick<Submission, "workflow" | "version">,
   rest: z.output<z.ZodObject<typeof wished>>,
 ) {
@@ -128,7 +129,7 @@ async function start(
 }
 
 function toRequest(
-  { app, traceParent }: OperationContext,
+  { app, traceParent }: OperationContext<StartPorts>,
   { idempotency_key: idempotencyKey, ...body }: SubmissionBody,
 ): RunRequest {
   return { ...toRunRequest(app, toSubmission(body)), idempotencyKey, traceParent };

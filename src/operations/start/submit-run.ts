@@ -5,7 +5,7 @@ import { writeExact } from "../../core/exact-json.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Principal, StartPorts, Stores } from "../application/ports.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
 import type { Ran, RequestRunner } from "../requests/request-runner.ts";
 import type { acceptedRunSchema } from "../runs/run-schemas.ts";
@@ -34,7 +34,7 @@ export type Submitted<Prepared extends Startable = Startable> =
   | { readonly is: "new"; readonly prepared: Prepared }
   | { readonly is: "known"; readonly record: RunRecord };
 
-export function toRunRequest(app: Application, submission: Submission): Pick<RunRequest, "asked" | "prepare"> {
+export function toRunRequest(app: StartPorts, submission: Submission): Pick<RunRequest, "asked" | "prepare"> {
   return {
     asked: submission,
     prepare: async (runId) => {
@@ -73,7 +73,7 @@ export class Submissions {
 
   /** Records the run and does not wait for it. Throws what `prepare` throws, and as `run`. */
   async start<Prepared extends Startable>(
-    app: Application,
+    app: Place & Principal & Stores,
     request: RunRequest<Prepared>,
   ): Promise<Submitted<Prepared>> {
     return this.#once(app, request, async (submitted) => {
@@ -86,7 +86,10 @@ export class Submissions {
    * Waits until the run ends or waits itself. Throws `IDEMPOTENCY_MISMATCH` where the key came with another request before,
    * `IDEMPOTENCY_IN_FLIGHT` while that one is being answered.
    */
-  async run(app: Application, request: RunRequest): Promise<{ readonly runId: string; readonly ran: Ran }> {
+  async run(
+    app: Place & Principal & Stores,
+    request: RunRequest,
+  ): Promise<{ readonly runId: string; readonly ran: Ran }> {
     return this.#once(app, request, async (submitted) => {
       if (submitted.is === "new") {
         const { start } = submitted.prepared;
@@ -99,7 +102,7 @@ export class Submissions {
   }
 
   async #once<Prepared extends Startable, T>(
-    app: Application,
+    app: Place & Principal & Stores,
     request: RunRequest<Prepared>,
     answer: (submitted: Submitted<Prepared>) => Promise<T>,
   ): Promise<T> {
@@ -134,7 +137,7 @@ export class Submissions {
 
 /** Nothing that is refused leaves a trace: the key is claimed when the run could begin. */
 async function claim<Prepared extends Startable>(
-  app: Application,
+  app: Place & Principal & Stores,
   { asked, prepare }: RunRequest<Prepared>,
   key: string,
 ): Promise<Submitted<Prepared>> {
@@ -165,7 +168,7 @@ function inOneOrder(asked: object): string {
 
 /** Undefined: the process that claimed the key died before the run began. */
 async function readKnown(
-  app: Application,
+  app: Stores,
   given: GivenKey,
   { key, requestHash }: { readonly key: string; readonly requestHash: string },
 ): Promise<RunRecord | undefined> {
@@ -175,7 +178,7 @@ async function readKnown(
   return find(app, given.runId);
 }
 
-async function find(app: Application, runId: string): Promise<RunRecord | undefined> {
+async function find(app: Stores, runId: string): Promise<RunRecord | undefined> {
   const record = await (await app.records()).journal.findRun(runId);
   return record === "ambiguous" ? undefined : record;
 }

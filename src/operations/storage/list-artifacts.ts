@@ -1,10 +1,10 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 import { findRun } from "../runs/find-run.ts";
 import { describeStoredFile, type StoredFile } from "./stored-files.ts";
 
-type ArtifactsApplication = Pick<Application, "artifacts" | "records">;
+type ArtifactsApplication = Pick<Stores, "artifacts" | "records">;
 
 /** Files that a run has produced, by their paths in its folder, e.g. recordings of its terminals. Throws `RUN_NOT_FOUND`. */
 export async function listArtifacts(app: ArtifactsApplication, runId: string): Promise<readonly StoredFile[]> {

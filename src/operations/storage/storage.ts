@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defineOperation } from "../operation.ts";
+import type { Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { bytesSchema, idField, listOf, offsetQuery, pageQuery, takePageAfter } from "../schemas.ts";
 import { listArtifacts as listProduced, readArtifact as readProduced } from "./list-artifacts.ts";
 import {
@@ -45,8 +46,9 @@ export const listStoredFiles = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  handle: async ({ app }, { prefix, ...page }) => takePageAfter(await list(app, prefix), pathOf, page),
-  count: async ({ app }, { prefix }) => (await list(app, prefix)).length,
+  handle: async ({ app }: OperationContext<Stores>, { prefix, ...page }) =>
+    takePageAfter(await list(app, prefix), pathOf, page),
+  count: async ({ app }: OperationContext<Stores>, { prefix }) => (await list(app, prefix)).length,
 });
 
 function toLine({ modified_at: modifiedAt, bytes, path }: StoredFile): string {
@@ -64,7 +66,7 @@ export const readStoredFile = defineOperation({
   http: { method: "GET", path: "/storage/{path}", answers: BYTES },
   cli: [{ verb: "storage get", summary: "write a stored file to stdout", perTenant: true, args: ["path"] }],
   mcp: NO_MODEL,
-  handle: ({ app }, input) => read(app, input.path),
+  handle: ({ app }: OperationContext<Stores>, input) => read(app, input.path),
 });
 
 export const writeStoredFile = defineOperation({
@@ -88,7 +90,7 @@ export const writeStoredFile = defineOperation({
   ],
   mcp: NO_MODEL,
   /** Readers see the old file or the new one. */
-  async handle({ app }, input) {
+  async handle({ app }: OperationContext<Stores>, input) {
     await write(app, input.path, input.content);
     return { path: input.path, bytes: input.content.byteLength };
   },
@@ -112,7 +114,7 @@ export const removeStoredFile = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }, input) {
+  async handle({ app }: OperationContext<Stores>, input) {
     await remove(app, input.path);
     return { path: input.path };
   },
@@ -130,8 +132,9 @@ export const listArtifacts = defineOperation({
   http: { method: "GET", path: "/runs/{id}/artifacts" },
   cli: { byHand: ["runs show"] },
   mcp: NO_MODEL,
-  handle: async ({ app }, { id: run, ...page }) => takePageAfter(await listProduced(app, run), pathOf, page),
-  count: async ({ app }, input) => (await listProduced(app, input.id)).length,
+  handle: async ({ app }: OperationContext<Stores>, { id: run, ...page }) =>
+    takePageAfter(await listProduced(app, run), pathOf, page),
+  count: async ({ app }: OperationContext<Stores>, input) => (await listProduced(app, input.id)).length,
 });
 
 export const readArtifact = defineOperation({
@@ -146,5 +149,5 @@ export const readArtifact = defineOperation({
   http: { method: "GET", path: "/runs/{id}/artifacts/{path}", answers: BYTES },
   cli: { no: "`storage get artifacts/RUN/PATH` reads it." },
   mcp: NO_MODEL,
-  handle: ({ app }, input) => readProduced(app, input.id, input.path),
+  handle: ({ app }: OperationContext<Stores>, input) => readProduced(app, input.id, input.path),
 });

@@ -1,19 +1,19 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { TerminalSummary, TerminalViews } from "../../ports/terminals/terminal-views.ts";
-import type { Application } from "../application/application.ts";
+import type { Driving, Principal } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
 
 /**
  * The terminals of whoever owns the data directory, or those that have outlived their owner. Undefined: there are none. Nobody
  * becomes the owner for it, so that no run goes on because somebody looks.
  */
-export async function findTerminals(app: Application): Promise<TerminalViews | undefined> {
+export async function findTerminals(app: Driving): Promise<TerminalViews | undefined> {
   const owner = await app.findOwner();
   return owner.state === "free" ? app.leftTerminals() : (await app.host()).terminals();
 }
 
 /** A person who looks at terminals sees those of all. Throws `FORBIDDEN` for a tenant. */
-export function admitToTerminals(app: Pick<Application, "tenantId">): void {
+export function admitToTerminals(app: Pick<Principal, "tenantId">): void {
   refuseTenant(app, "The terminals are those of all tenants");
 }
 
@@ -23,7 +23,7 @@ export interface FoundTerminal {
 }
 
 /** One terminal by its id, or by enough of it, with or without `session_`. Throws `TERMINAL_NOT_FOUND`. */
-export async function findTerminal(app: Application, id: string): Promise<FoundTerminal> {
+export async function findTerminal(app: Driving, id: string): Promise<FoundTerminal> {
   const terminals = await findTerminals(app);
   const sessions = (await terminals?.list()) ?? [];
   const exact = sessions.filter(({ session_id }) => session_id === id);

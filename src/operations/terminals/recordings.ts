@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
-import type { Application } from "../application/application.ts";
+import type { Principal, Stores } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { findRun } from "../runs/find-run.ts";
 import { bytesSchema, type Frozen, idField, listOf, pageQuery, timeSchema } from "../schemas.ts";
 import { describeStoredFile } from "../storage/stored-files.ts";
@@ -35,7 +35,7 @@ export const listRecordings = defineOperation({
   errors: ["FORBIDDEN", "RUN_NOT_FOUND", "RUN_AMBIGUOUS"],
   http: { method: "GET", path: "/recordings" },
   cli: { no: "`runs show` names those of a run, and `storage ls terminals/` the others." },
-  async handle({ app }, { run_id: run, limit, cursor }) {
+  async handle({ app }: OperationContext<Principal & Stores>, { run_id: run, limit, cursor }) {
     refuseTenant(app, WHOSE);
     const folders = run === undefined ? FOLDERS : [toArtifactFolder((await findRun(app, run)).id)];
     const found = (await Promise.all(folders.map((folder) => listBelow(app, folder)))).flat();
@@ -60,7 +60,7 @@ export const readRecording = defineOperation({
   errors: ["FORBIDDEN", "STORAGE_MISSING", "STORAGE_PATH_INVALID"],
   http: { method: "GET", path: "/recordings/{path}", answers: "application/octet-stream" },
   cli: { no: "`storage get` reads it." },
-  async handle({ app }, { path }) {
+  async handle({ app }: OperationContext<Principal & Stores>, { path }) {
     refuseTenant(app, WHOSE);
     const content = toRecording(path) === undefined ? undefined : await (await app.artifacts()).read(path);
     if (content !== undefined) return content;
@@ -80,10 +80,7 @@ function toRecording(path: string): { readonly run_id: string | null; readonly s
   return session === undefined ? undefined : { run_id: run ?? null, session_id: session };
 }
 
-async function listBelow(
-  app: Application,
-  folder: string,
-): Promise<readonly Frozen<z.output<typeof recordingSchema>>[]> {
+async function listBelow(app: Stores, folder: string): Promise<readonly Frozen<z.output<typeof recordingSchema>>[]> {
   const files = await (await app.artifacts()).list(folder);
   return files.flatMap((file) => {
     const recording = toRecording(file.path);

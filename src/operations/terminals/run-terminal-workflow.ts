@@ -8,7 +8,7 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
-import type { AppHost, Application } from "../application/application.ts";
+import type { AppHost, Driving, StartPorts, Stores } from "../application/ports.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
@@ -22,7 +22,7 @@ import type { RunWorkflowRequest } from "./run-workflow-tool.ts";
 import { failedResponse, type RunWorkflowResponse } from "./run-workflow-tool.ts";
 
 export interface TerminalWorkflows {
-  readonly app: Application;
+  readonly app: StartPorts & Driving;
   readonly library: WorkflowLibrary;
 }
 
@@ -134,7 +134,7 @@ async function follow({ app }: TerminalWorkflows, prepared: PreparedRun, followi
   return host.settled(runId);
 }
 
-async function cancel(app: Application, runId: string): Promise<void> {
+async function cancel(app: Driving, runId: string): Promise<void> {
   try {
     await (await app.host()).cancelRun(runId, { reason: "The request was cancelled." });
   } catch (error) {
@@ -143,7 +143,7 @@ async function cancel(app: Application, runId: string): Promise<void> {
   }
 }
 
-async function recordOf(app: Application, runId: string): Promise<RunRecord> {
+async function recordOf(app: Stores, runId: string): Promise<RunRecord> {
   const record = await (await app.records()).journal.findRun(runId);
   if (record !== undefined && record !== "ambiguous") return record;
   throw new PawlError("RUN_NOT_FOUND", { message: `There is no run "${runId}".` });

@@ -2,8 +2,8 @@ import { homedir } from "node:os";
 import { z } from "zod";
 import { loadTerminalOptions } from "../../config/load-terminal-options.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { Application } from "../application/application.ts";
-import { byItsSurfaces, defineOperation } from "../operation.ts";
+import type { Driving, Place, Principal } from "../application/ports.ts";
+import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
 import { idField, listOf, timeSchema } from "../schemas.ts";
 import { admitToTerminals, findTerminal, findTerminals } from "./find-terminals.ts";
 
@@ -69,7 +69,7 @@ export const listTerminals = defineOperation({
     },
   ],
   word: ({ session_id: text, command: meaning }) => ({ text, meaning }),
-  async handle({ app }) {
+  async handle({ app }: OperationContext<Place & Principal & Driving>) {
     admitToTerminals(app);
     const [terminals, isAllowed] = await Promise.all([findTerminals(app), mayType(app)]);
     const items = ((await terminals?.list()) ?? []).map((terminal) => {
@@ -121,7 +121,7 @@ export const readScreen = defineOperation({
   errors: ["TERMINAL_NOT_FOUND", "FORBIDDEN"],
   http: { method: "GET", path: "/terminals/{id}/screen" },
   cli: { no: "`terminals attach` shows it." },
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Principal & Driving>, given) {
     admitToTerminals(app);
     const { terminals, session } = await findTerminal(app, given.id);
     const { session_id, columns, rows } = session;
@@ -168,7 +168,7 @@ export const typeKeys = defineOperation({
   errors: ["TERMINAL_NOT_FOUND", "TERMINAL_REFUSED", "FORBIDDEN"],
   http: { method: "POST", path: "/terminals/{id}/keys" },
   cli: { no: "`terminals attach` types." },
-  async handle({ app }, { id: wanted, text }) {
+  async handle({ app }: OperationContext<Place & Principal & Driving>, { id: wanted, text }) {
     await admitChange(app);
     const { terminals, session } = await findTerminal(app, wanted);
     await terminals.type(session.session_id, text);
@@ -186,7 +186,7 @@ export const killTerminal = defineOperation({
   errors: ["TERMINAL_NOT_FOUND", "FORBIDDEN"],
   http: { method: "DELETE", path: "/terminals/{id}" },
   cli: { no: "`terminals kill` ends one, or all." },
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Place & Principal & Driving>, given) {
     await admitChange(app);
     return { session_id: await killOne(app, given.id) };
   },
@@ -213,19 +213,19 @@ export const killTerminals = defineOperation({
       }),
     },
   ],
-  handle: async ({ app }, given) => ({
+  handle: async ({ app }: OperationContext<Driving>, given) => ({
     killed: given.id === undefined ? await killAll(app) : [await killOne(app, given.id)],
   }),
 });
 
 /** By the same setting as in the pages of the live view. */
-async function mayType({ config, appDir }: Application): Promise<boolean> {
+async function mayType({ config, appDir }: Place): Promise<boolean> {
   const { settings } = config;
   return (await loadTerminalOptions({ settings, currentDir: appDir, homeDir: homedir() })).web.canType;
 }
 
 /** Throws `FORBIDDEN`. */
-async function admitChange(app: Application): Promise<void> {
+async function admitChange(app: Place & Principal): Promise<void> {
   admitToTerminals(app);
   if (await mayType(app)) return;
   throw new PawlError("FORBIDDEN", {
@@ -234,13 +234,13 @@ async function admitChange(app: Application): Promise<void> {
   });
 }
 
-async function killOne(app: Application, wanted: string): Promise<string> {
+async function killOne(app: Driving, wanted: string): Promise<string> {
   const { terminals, session } = await findTerminal(app, wanted);
   await terminals.kill(session.session_id);
   return session.session_id;
 }
 
-async function killAll(app: Application): Promise<readonly string[]> {
+async function killAll(app: Driving): Promise<readonly string[]> {
   const terminals = await findTerminals(app);
   const ids = ((await terminals?.list()) ?? []).map(({ session_id }) => session_id);
   const outcomes = await Promise.allSettled(ids.map((each) => terminals?.kill(each)));

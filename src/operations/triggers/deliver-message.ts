@@ -1,8 +1,8 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
-import type { Application } from "../application/application.ts";
 import { forOwner } from "../application/owner-application.ts";
+import type { Driving, StartPorts } from "../application/ports.ts";
 import { withoutTrusted } from "../requests/request-context.ts";
 import type { RequestRunner } from "../requests/request-runner.ts";
 import { toRequestInput } from "../start/input/to-run-input.ts";
@@ -29,7 +29,7 @@ export interface DeliveredRun {
 }
 
 export interface DeliveryParts {
-  readonly app: Application;
+  readonly app: StartPorts & Driving;
   readonly runner: RequestRunner;
   readonly checker: JsonSchemas;
 }

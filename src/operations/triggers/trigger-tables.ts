@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
-import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import type { DefinitionPorts } from "../application/ports.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";
@@ -24,11 +24,11 @@ const MAX_TENANTS = 500;
  * and events are those of messages that the tenant sends.
  */
 export class TriggerTables {
-  readonly #app: WorkflowsApplication;
+  readonly #app: DefinitionPorts;
   readonly #ofTenants = new BoundedMap<string, Made>(MAX_TENANTS);
   #ofApplication: Made | undefined;
 
-  constructor(app: WorkflowsApplication) {
+  constructor(app: DefinitionPorts) {
     this.#app = app;
   }
 
@@ -101,13 +101,13 @@ function merge<Armed>(
   return merged;
 }
 
-async function listFiles(app: WorkflowsApplication): Promise<readonly RegisteredDefinition[]> {
+async function listFiles(app: DefinitionPorts): Promise<readonly RegisteredDefinition[]> {
   return listRegistered(registryOf(app));
 }
 
 /** A definition that this version cannot compile starts nothing. A request by its name says why. */
 export async function targetsOfSaved(
-  app: Pick<WorkflowsApplication, "config" | "compiledTexts">,
+  app: Pick<DefinitionPorts, "config" | "compiledTexts">,
   saved: readonly StoredDefinition[],
 ): Promise<readonly TriggerTarget[]> {
   const targets = await Promise.all(

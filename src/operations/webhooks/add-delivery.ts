@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { writeExact } from "../../core/exact-json.ts";
 import type { NewDelivery } from "../../ports/service/deliveries.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 
 /** A message that somebody elsewhere is to get. */
 export interface WantedDelivery extends Omit<NewDelivery, "id" | "lane" | "sealedHeaders"> {
@@ -18,7 +18,7 @@ const MAX_INLINE_BYTES = 65_536;
  * as soon as it looks, signed and through the guard of everything outbound. Returns the id.
  */
 export async function addDelivery(
-  app: Pick<Application, "records" | "service">,
+  app: Pick<Stores, "records" | "service">,
   { names, sealedHeaders = "", body, ...rest }: WantedDelivery,
 ): Promise<string> {
   const id = `msg_${hash("sha256", writeExact(names)).slice(0, 24)}`;
@@ -30,7 +30,7 @@ export async function addDelivery(
 }
 
 /** The text that is sent, whatever the way it is stored. */
-export async function readBodyOf(app: Pick<Application, "records" | "service">, id: string): Promise<string> {
+export async function readBodyOf(app: Pick<Stores, "records" | "service">, id: string): Promise<string> {
   const stored = await (await app.service()).deliveries.readBody(id);
   if (!stored.startsWith("~")) return stored;
   return Buffer.from(await (await app.records()).blobs.get(stored.slice(1))).toString();

@@ -1,6 +1,6 @@
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import type { OutboxRecord } from "../../ports/journal.ts";
-import type { Application } from "../application/application.ts";
+import type { Stores } from "../application/ports.ts";
 import { addDelivery, type WantedDelivery } from "./add-delivery.ts";
 
 export interface TakeUp {
@@ -18,7 +18,7 @@ const PAGE = 100;
  * ids come from the entry: after a crash in between they are the same ones.
  */
 export async function takeUpEntries(
-  app: Pick<Application, "records" | "service">,
+  app: Pick<Stores, "records" | "service">,
   { kind, unreadable, read, failed }: TakeUp,
 ): Promise<void> {
   const { journal } = await app.records();

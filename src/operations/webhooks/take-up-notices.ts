@@ -1,7 +1,7 @@
 import { parseExact } from "../../core/exact-json.ts";
 import type { OutboxRecord } from "../../ports/journal.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
-import type { Application } from "../application/application.ts";
+import type { Place, Ports } from "../application/ports.ts";
 import { readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { isWanted, readNotify } from "../schedules/schedule-notify.ts";
 import { writeNotices } from "../schedules/write-notice.ts";
@@ -9,7 +9,7 @@ import { addDelivery, type WantedDelivery } from "./add-delivery.ts";
 import { describeEnd } from "./describe-end.ts";
 import { takeUpEntries } from "./take-up-entries.ts";
 
-type NoticeApplication = Pick<Application, "records" | "service" | "mask">;
+type NoticeApplication = Pick<Ports, "records" | "service" | "mask">;
 
 /** Makes deliveries of what ends of scheduled runs have to tell, as their schedules are now. */
 export async function takeUpNotices(
@@ -55,7 +55,7 @@ async function readEnd(app: NoticeApplication, entry: OutboxRecord): Promise<rea
 
 /** A slot whose run could not be started has no end that would tell of it. Asked for again, nothing is sent twice. */
 export async function tellRefused(
-  app: NoticeApplication & Pick<Application, "clock">,
+  app: NoticeApplication & Pick<Place, "clock">,
   schedule: StoredSchedule,
   { slot, error }: { readonly slot: SlotRecord; readonly error: { readonly code: string; readonly message: string } },
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { ToldWarning } from "../../hosts/session/budgets/limit-warnings.ts"
 import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts";
 import type { ToldHeld } from "../../hosts/session/tell-held.ts";
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
-import type { Application, Records } from "../application/application.ts";
+import type { Records, Stores } from "../application/ports.ts";
 import { showLimit } from "../costs/use-limits.ts";
 import { readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
@@ -16,7 +16,7 @@ import { takeUpEntries } from "./take-up-entries.ts";
 
 /** Makes deliveries of the webhooks that were committed with ends of runs, questions to people and warnings. */
 export async function takeUpWebhooks(
-  app: Pick<Application, "records" | "service">,
+  app: Pick<Stores, "records" | "service">,
   unreadable: Set<number>,
   failed: (error: unknown) => void,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function takeUpWebhooks(
   });
 }
 
-async function readWanted(app: Pick<Application, "records">, entry: OutboxRecord): Promise<WantedDelivery> {
+async function readWanted(app: Pick<Stores, "records">, entry: OutboxRecord): Promise<WantedDelivery> {
   const sources = await app.records();
   const record = await sources.journal.readRun(entry.run);
   const told: Json = parseExact(entry.body);

@@ -7,13 +7,13 @@ import type { Mailer, MailMessage, MailResult } from "../../ports/mailer.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Delivery, DeliveryState, MadeTry } from "../../ports/service/deliveries.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
 import { readBodyOf } from "./add-delivery.ts";
 import { signWebhook } from "./sign-webhook.ts";
 
 export interface TryParts {
-  readonly app: Pick<Application, "clock" | "config" | "mask" | "records" | "secrets" | "service">;
+  readonly app: Pick<Ports, "clock" | "config" | "mask" | "records" | "secrets" | "service">;
   readonly outbound: Outbound;
   /** Absent: nobody sends e-mail. */
   readonly mailer?: Mailer | undefined;

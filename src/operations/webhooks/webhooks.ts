@@ -3,8 +3,8 @@ import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Deliveries, Delivery, DeliverySelection, DeliveryTry } from "../../ports/service/deliveries.ts";
-import { type Application, isServed } from "../application/application.ts";
-import { defineOperation } from "../operation.ts";
+import { type Driving, isServed, type Place, type Principal, type Stores } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { findRun } from "../runs/find-run.ts";
 import { errorSchema, type Frozen, idField, listOf, offsetQuery, pageQuery, timeSchema } from "../schemas.ts";
 import { showReceiver } from "./show-receiver.ts";
@@ -89,7 +89,7 @@ export const listWebhooks = defineOperation({
   ],
   mcp: NO_MODEL,
   word: (webhook) => ({ text: webhook.webhook_id, meaning: `${webhook.event}, ${webhook.status}` }),
-  async handle({ app }, { limit, cursor, offset, ...selected }) {
+  async handle({ app }: OperationContext<Place & Principal & Stores>, { limit, cursor, offset, ...selected }) {
     const { deliveries } = await app.service();
     const before = cursor === undefined ? undefined : await findOwn(app, deliveries, cursor);
     const selection = await toSelection(app, selected);
@@ -97,7 +97,8 @@ export const listWebhooks = defineOperation({
     const items = found.slice(0, limit).map((delivery) => describe(app, delivery));
     return { items, next_cursor: found.length > limit ? (items.at(-1)?.webhook_id ?? null) : null };
   },
-  count: async ({ app }, selected) => (await app.service()).deliveries.count(await toSelection(app, selected)),
+  count: async ({ app }: OperationContext<Principal & Stores>, selected) =>
+    (await app.service()).deliveries.count(await toSelection(app, selected)),
 });
 
 export const getWebhook = defineOperation({
@@ -111,7 +112,7 @@ export const getWebhook = defineOperation({
   http: { method: "GET", path: "/webhooks/{id}" },
   cli: [{ verb: "webhooks show", args: ["id"], view: "webhook" }],
   mcp: NO_MODEL,
-  async handle({ app }, given) {
+  async handle({ app }: OperationContext<Place & Principal & Stores>, given) {
     const { deliveries } = await app.service();
     const delivery = await findOwn(app, deliveries, given.id);
     return { ...describe(app, delivery), attempts: (await deliveries.readTries(delivery.id)).map(describeTry) };
@@ -139,7 +140,7 @@ export const resendWebhook = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app, by }, given) {
+  async handle({ app, by }: OperationContext<Place & Principal & Stores & Driving>, given) {
     const { deliveries } = await app.service();
     const { id: known } = await findOwn(app, deliveries, given.id);
     await deliveries.sendAgain(known, app.clock.now());
@@ -191,7 +192,7 @@ export const verifyWebhook = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle({ app }, { body, headers }) {
+  async handle({ app }: OperationContext<Place>, { body, headers }) {
     const { secret, previous_secret: previous } = app.config.settings.webhook;
     if (secret === undefined) {
       throw new PawlError("USAGE", {
@@ -227,18 +228,18 @@ function toHeader(written: string): [string, string] {
   throw new PawlError("USAGE", { message: `"${written}" is no header.`, remedy: "Write it as -H 'name: value'." });
 }
 
-async function findOwn(app: Application, deliveries: Deliveries, id: string): Promise<Delivery> {
+async function findOwn(app: Principal, deliveries: Deliveries, id: string): Promise<Delivery> {
   const delivery = await deliveries.find(id);
   const isMine = app.tenantId === undefined || delivery?.tenantId === app.tenantId;
   if (delivery !== undefined && isMine) return delivery;
   throw new PawlError("WEBHOOK_NOT_FOUND", { message: `There is no webhook delivery "${id}".` });
 }
 
-async function toSelection(app: Application, { run, status }: Wanted): Promise<DeliverySelection> {
+async function toSelection(app: Principal & Stores, { run, status }: Wanted): Promise<DeliverySelection> {
   return { tenantId: app.tenantId, runId: run === undefined ? undefined : (await findRun(app, run)).id, status };
 }
 
-function describe(app: Application, delivery: Delivery): Frozen<z.output<typeof webhookSchema>> {
+function describe(app: Place, delivery: Delivery): Frozen<z.output<typeof webhookSchema>> {
   const { state } = delivery;
   return {
     webhook_id: delivery.id,

@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { isJsonObject } from "../../core/json.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
-import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import type { DefinitionPorts } from "../application/ports.ts";
 import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
 import { registryOf } from "../definitions/load-options.ts";
@@ -13,7 +13,7 @@ import { listKept } from "./terminal-library.ts";
 import type { WorkflowSummary } from "./workflow-schemas.ts";
 
 /** Files of the application, what terminals have kept and what was saved through the service, by name. */
-export async function listWorkflows(app: WorkflowsApplication): Promise<readonly WorkflowSummary[]> {
+export async function listWorkflows(app: DefinitionPorts): Promise<readonly WorkflowSummary[]> {
   const { appDir } = app;
   const [registered, saved, kept] = await Promise.all([listRegistered(registryOf(app)), listSaved(app), listKept(app)]);
   const reports = await reportOnArmed(app, saved);

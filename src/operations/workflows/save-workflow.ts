@@ -2,8 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { DefinitionKey } from "../../ports/service/workflow-definitions.ts";
-import type { Application } from "../application/application.ts";
-import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import type { DefinitionPorts, Ports } from "../application/ports.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
 import { takenTwice } from "../definitions/find-named.ts";
@@ -17,7 +16,7 @@ import { reportOnSaved } from "./saved-definitions.ts";
 import { workflowUnknown } from "./show-workflow.ts";
 import type { SavedVersion, SavedWorkflowVersion } from "./workflow-schemas.ts";
 
-type SavingApplication = WorkflowsApplication & Pick<Application, "clock" | "maxRunCostMicro">;
+type SavingApplication = DefinitionPorts & Pick<Ports, "clock" | "maxRunCostMicro">;
 
 const MAX_NAME = 200;
 /** Paths of the service that begin like that of a workflow. */
@@ -56,7 +55,7 @@ export async function saveWorkflow(
 }
 
 /** Newest first. Throws `WORKFLOW_NOT_FOUND`. */
-export async function listVersions(app: WorkflowsApplication, name: string): Promise<readonly SavedVersion[]> {
+export async function listVersions(app: DefinitionPorts, name: string): Promise<readonly SavedVersion[]> {
   const { definitions } = await app.service();
   const own = app.tenantId === undefined ? [] : await definitions.versions({ tenantId: app.tenantId, name });
   const found = own.length > 0 ? own : await definitions.versions({ name });
@@ -76,7 +75,7 @@ export async function removeWorkflow(app: SavingApplication, name: string): Prom
   throw workflowUnknown(name);
 }
 
-async function isFile(app: WorkflowsApplication, name: string): Promise<boolean> {
+async function isFile(app: DefinitionPorts, name: string): Promise<boolean> {
   return (await findRegistered(registryOf(app), name)) !== undefined;
 }
 
@@ -118,7 +117,7 @@ function describeVersion({
 }
 
 /** Throws `ROUTE_INVALID`, `ROUTE_RESERVED`, `ROUTE_AMBIGUOUS`. */
-async function refuseTriggerOf(app: WorkflowsApplication, key: DefinitionKey, graph: Graph): Promise<void> {
+async function refuseTriggerOf(app: DefinitionPorts, key: DefinitionKey, graph: Graph): Promise<void> {
   const { definitions } = await app.service();
   const newest = await definitions.find(key);
   const problem = await findTriggerProblem(app, { ...key, version: (newest?.version ?? 0) + 1 }, graph);
@@ -130,7 +129,7 @@ async function refuseTriggerOf(app: WorkflowsApplication, key: DefinitionKey, gr
  * the message. A tenant's routes meet those of that tenant only, for they are at a path of its own.
  */
 async function findTriggerProblem(
-  app: WorkflowsApplication,
+  app: DefinitionPorts,
   key: DefinitionKey & { readonly version: number },
   graph: Graph,
 ): Promise<TriggerProblem | undefined> {

@@ -3,13 +3,13 @@ import type { Problem } from "../../core/errors/problem.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
-import type { Application } from "../application/application.ts";
+import type { Ports } from "../application/ports.ts";
 import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
 import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 
-type SavingApplication = Pick<Application, "service" | "tenantId">;
+type SavingApplication = Pick<Ports, "service" | "tenantId">;
 
 /** A definition that a client has saved: the tenant's own, else the application's. Without a version the newest. */
 export async function findSaved(
@@ -35,7 +35,7 @@ export async function listSaved(app: SavingApplication): Promise<readonly Stored
 
 /** Compiled as any text that a client sends: no folders, so that it pins no file of this machine. */
 export async function reportOnSaved(
-  { config, compiledTexts }: Pick<Application, "config" | "compiledTexts">,
+  { config, compiledTexts }: Pick<Ports, "config" | "compiledTexts">,
   { name, text, ...saved }: Pick<StoredDefinition, "name" | "text" | "tenantId" | "grant">,
 ): Promise<DefinitionReport> {
   const loading = { source: name, grant: grantOfSaved(saved), ...loadOptionsOf(config) };

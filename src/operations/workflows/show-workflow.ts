@@ -2,8 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
-import type { Application } from "../application/application.ts";
-import type { WorkflowsApplication } from "../application/workflows-application.ts";
+import type { DefinitionPorts, Place } from "../application/ports.ts";
 import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
 import { explainGraph } from "../definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
@@ -16,7 +15,7 @@ import { findSaved } from "./saved-definitions.ts";
 import { findKept, readKept } from "./terminal-library.ts";
 import type { WorkflowDescription } from "./workflow-schemas.ts";
 
-type ShowingApplication = WorkflowsApplication & Pick<Application, "mask">;
+type ShowingApplication = DefinitionPorts & Pick<Place, "mask">;
 
 /** A workflow by its name. Throws `WORKFLOW_NOT_FOUND`, `NAME_TAKEN_TWICE`, `LIBRARY_DAMAGED`. */
 export async function showWorkflow(
@@ -49,7 +48,7 @@ async function describeKept(app: ShowingApplication, kept: SavedWorkflow): Promi
   return { ...summary, ...masked(app, text), graph: explain(report.definition?.graph) };
 }
 
-function masked({ mask }: Pick<Application, "mask">, written: string): Pick<WorkflowDescription, "text" | "masked"> {
+function masked({ mask }: Pick<Place, "mask">, written: string): Pick<WorkflowDescription, "text" | "masked"> {
   const text = mask(written);
   return text === written ? { text } : { text, masked: true };
 }

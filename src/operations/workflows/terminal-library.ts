@@ -1,9 +1,9 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
-import type { Application } from "../application/application.ts";
+import type { Library, Ports } from "../application/ports.ts";
 
-type LibraryApplication = Pick<Application, "workflowLibrary" | "tenantId">;
+type LibraryApplication = Pick<Ports, "workflowLibrary" | "tenantId">;
 
 /** The folder of workflows that have succeeded in terminals, relative to the application. */
 const FOLDER = ".terminal_control_workflows/";
@@ -26,7 +26,7 @@ export async function readKept(app: LibraryApplication, name: string): Promise<s
   return writeExact(definition, 2);
 }
 
-type EditingApplication = Pick<Application, "libraryEditor">;
+type EditingApplication = Pick<Library, "libraryEditor">;
 
 /** Throws `WORKFLOW_NOT_FOUND`, `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`. */
 export async function removeKept(app: EditingApplication, name: string): Promise<void> {

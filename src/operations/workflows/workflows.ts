@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { defineOperation } from "../operation.ts";
+import type { DefinitionPorts, Library } from "../application/ports.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
 import { idField, listOf, numberedPage, offsetQuery, pageQuery, takePage, takePageAfter } from "../schemas.ts";
 import { keyOf, listWorkflows as list } from "./list-workflows.ts";
 import { listVersions, removeWorkflow as remove, saveWorkflow as save } from "./save-workflow.ts";
@@ -42,8 +43,8 @@ export const listWorkflows = defineOperation({
     limit: { usual: 20, most: 100 },
   },
   word: ({ name, description, dialect }) => ({ text: name, meaning: description ?? dialect ?? "" }),
-  handle: async ({ app }, page) => takePageAfter(await list(app), keyOf, page),
-  count: async ({ app }) => (await list(app)).length,
+  handle: async ({ app }: OperationContext<DefinitionPorts>, page) => takePageAfter(await list(app), keyOf, page),
+  count: async ({ app }: OperationContext<DefinitionPorts>) => (await list(app)).length,
 });
 
 export const showWorkflow = defineOperation({
@@ -73,7 +74,7 @@ export const showWorkflow = defineOperation({
     description: "The definition of a workflow, with what it does in which order.",
     names: { name: "workflow_name" },
   },
-  handle: ({ app }, input) => show(app, input.name, input.version),
+  handle: ({ app }: OperationContext<DefinitionPorts>, input) => show(app, input.name, input.version),
 });
 
 const saving = {
@@ -127,7 +128,7 @@ export const saveWorkflow = defineOperation({
       "definition with problems is not saved: they are told.",
     names: { text: "yaml_content" },
   },
-  handle: ({ app }, input) => save(app, input),
+  handle: ({ app }: OperationContext<DefinitionPorts>, input) => save(app, input),
 });
 
 export const putWorkflow = defineOperation({
@@ -138,7 +139,7 @@ export const putWorkflow = defineOperation({
   http: { method: "PUT", path: "/workflows/{name}", status: 201, otherStatuses: [200] },
   cli: { no: "`workflows save` reads the name from the definition." },
   mcp: { no: "`save_workflow` takes a name as well." },
-  handle: ({ app }, input) => save(app, input),
+  handle: ({ app }: OperationContext<DefinitionPorts>, input) => save(app, input),
 });
 
 export const listWorkflowVersions = defineOperation({
@@ -170,8 +171,9 @@ export const listWorkflowVersions = defineOperation({
     names: { name: "workflow_name" },
     without: ["limit"],
   },
-  handle: async ({ app }, { name: wanted, ...page }) => takePage(await listVersions(app, wanted), page),
-  count: async ({ app }, input) => (await listVersions(app, input.name)).length,
+  handle: async ({ app }: OperationContext<DefinitionPorts>, { name: wanted, ...page }) =>
+    takePage(await listVersions(app, wanted), page),
+  count: async ({ app }: OperationContext<DefinitionPorts>, input) => (await listVersions(app, input.name)).length,
 });
 
 export const removeWorkflow = defineOperation({
@@ -198,7 +200,7 @@ export const removeWorkflow = defineOperation({
     description: "Removes a saved workflow with all its versions. Its runs stay.",
     names: { name: "workflow_name" },
   },
-  async handle({ app }, input) {
+  async handle({ app }: OperationContext<DefinitionPorts>, input) {
     const isKept = (await findKept(app, input.name)) !== undefined;
     if (isKept && (await findSaved(app, input.name)) !== undefined) {
       throw new PawlError("NAME_TAKEN_TWICE", {
@@ -230,7 +232,7 @@ export const renameWorkflow = defineOperation({
     },
   ],
   mcp: { no: "It renames a file of this machine." },
-  async handle({ app }, input) {
+  async handle({ app }: OperationContext<Library>, input) {
     await renameKept(app, input.name, input.to);
     return { name: input.to };
   },

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { parseExact, writeExact } from "../../core/exact-json.ts";
-import type { AppHost, Application, OpenApplication } from "../../operations/application/application.ts";
+import type { AppHost, OpenApplication, Ports } from "../../operations/application/ports.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { readPinnedGraph } from "../../operations/repeat/read-pinned-graph.ts";
@@ -25,7 +25,7 @@ interface HereOptions {
 export class HereCaller implements RunCaller {
   readonly #app: OpenApplication;
   /** As operations see it. */
-  readonly #seen: Application;
+  readonly #seen: Ports;
   readonly #startHost: () => Promise<AppHost>;
   #hasLeft = false;
 

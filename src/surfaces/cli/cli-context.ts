@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../operations/application/application.ts";
+import type { OpenApplication } from "../../operations/application/ports.ts";
 import { io } from "./process-io.ts";
 import { createPaint, type PageOptions, type Paint, wantsColor } from "./render/text/paint.ts";
 import type { Voice } from "./voice.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { OpenApplication } from "../../operations/application/application.ts";
+import type { OpenApplication } from "../../operations/application/ports.ts";
 import { type CommonOptions, formatOf, type OpenApp } from "./cli-context.ts";
 import { tellDefect } from "./print.ts";
 import { io } from "./process-io.ts";

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { type Grant, SENT } from "../../core/trust/grant.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
-import type { Application } from "../../operations/application/application.ts";
+import type { Ports } from "../../operations/application/ports.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
@@ -23,14 +23,14 @@ const USUAL_RATE = 1_200;
  * key, or one that was made, with its scopes, for its tenant.
  */
 export class Gatekeeper {
-  readonly #app: Application;
+  readonly #app: Ports;
   readonly #configured: Buffer | undefined;
   readonly #keylessGrant: Grant;
   readonly #limiter: RateLimiter;
   readonly #limits: "always" | "with keys" | "never";
 
   /** `isLoopback`: only this machine can reach the server. */
-  constructor(app: Application, { isLoopback }: { readonly isLoopback: boolean }) {
+  constructor(app: Ports, { isLoopback }: { readonly isLoopback: boolean }) {
     const { api_key: key, rate_limit_per_minute: perMinute, grant } = app.config.settings.server;
     this.#keylessGrant = grantOfText(grant);
     this.#app = app;
@@ -71,7 +71,7 @@ export class Gatekeeper {
   }
 
   /** The application as the caller may see it. */
-  appFor(c: Context<HttpEnv>): Application {
+  appFor(c: Context<HttpEnv>): Ports {
     const key = c.get("key");
     const { tenantId, maxCostMicro } = key ?? {};
     const app = tenantId === undefined ? this.#app : forTenant(this.#app, tenantId);

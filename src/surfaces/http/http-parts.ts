@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context } from "hono";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
-import type { Application } from "../../operations/application/application.ts";
+import type { Ports } from "../../operations/application/ports.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
 import type { OperationContext } from "../../operations/operation.ts";
@@ -16,7 +16,7 @@ import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
 export interface HttpParts extends ExecuteParts {
-  readonly app: Application;
+  readonly app: Ports;
   readonly runner: RequestRunner;
   readonly submissions: Submissions;
   /** The version of Pawl. */
@@ -32,7 +32,7 @@ export interface HttpParts extends ExecuteParts {
   /** Lets only those pass who may. Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
   authorize(c: Context<HttpEnv>, scope: Admission, way?: KeyWay): Promise<void>;
   /** The application as the caller may see it. */
-  appFor(c: Context<HttpEnv>): Application;
+  appFor(c: Context<HttpEnv>): Ports;
   /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller;
   /** The surface that a person's decision is recorded with. */

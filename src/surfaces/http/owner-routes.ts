@@ -3,7 +3,7 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Application } from "../../operations/application/application.ts";
+import type { Driving, Place, Stores } from "../../operations/application/ports.ts";
 import { parseInput } from "../../operations/fields.ts";
 import { compileStart } from "../../operations/repeat/compile-start.ts";
 import { jsonObjectSchema } from "../../operations/schemas.ts";
@@ -61,7 +61,7 @@ const windowSchema = z.strictObject({ columns: side, rows: side });
  */
 export function mountOwnerRoutes(
   http: Hono<HttpEnv>,
-  app: Application,
+  app: Place & Stores & Driving,
   successors: { add(url: string): () => void },
 ): readonly string[] {
   const views = new Map<string, ScreenView>();
@@ -127,7 +127,7 @@ function goneOf(c: Context<HttpEnv>): AbortSignal {
 }
 
 /** A notice on each line: all that has happened in the run, then what happens. */
-async function streamNotices(app: Application, runId: string): Promise<Response> {
+async function streamNotices(app: Driving, runId: string): Promise<Response> {
   const host = await app.host();
   const size = new ByteLengthQueuingStrategy({ highWaterMark: MAX_UNREAD_BYTES });
   let stop: () => void = () => undefined;

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { AppHost, Application } from "../../operations/application/application.ts";
+import type { AppHost, Driving, StartPorts } from "../../operations/application/ports.ts";
 import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { isRefusal, prepareScheduled, runIdOf } from "../../operations/schedules/run-schedule.ts";
 import { tellRefused } from "../../operations/webhooks/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 
 export interface SchedulerParts {
-  readonly app: Application;
+  readonly app: StartPorts & Driving;
   readonly host: Pick<AppHost, "watch" | "cancelRun">;
   readonly runner: Pick<RequestRunner, "start">;
   /** A line for people. */

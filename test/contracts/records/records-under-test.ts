@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openConversations, openRecordsOn, openServiceRecords } from "../../../src/app/open-service-records.ts";
 import { StorageThread } from "../../../src/app/storage-thread/storage-thread.ts";
-import type { ServiceRecords } from "../../../src/operations/application/service-records.ts";
+import type { ServiceRecords } from "../../../src/operations/application/ports.ts";
 import type { Conversations } from "../../../src/ports/conversations.ts";
 import { readDatabaseUrl } from "../../../src/storage/postgres/database-address.ts";
 import { PostgresDatabase } from "../../../src/storage/postgres/postgres-database.ts";

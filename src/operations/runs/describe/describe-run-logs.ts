@@ -5,7 +5,7 @@ import type { StepLogged } from "../../../core/history/events.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import type { Json } from "../../../core/json.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
-import type { Application } from "../../application/application.ts";
+import type { Stores } from "../../application/ports.ts";
 import { type Frozen, jsonSchema, timeSchema } from "../../schemas.ts";
 import { eachEvent } from "../each-event.ts";
 import { findRun } from "../find-run.ts";
@@ -46,7 +46,7 @@ export async function* describeStepLogs(
 
 /** Logs only grow, so a page goes on behind the last event of the page before. Throws as `describeStepLogs`. */
 export async function pageRunLogs(
-  app: Application,
+  app: Stores,
   id: string,
   {
     step,

@@ -3,13 +3,13 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { type RunRecord, wantsDriver } from "../../../ports/journal.ts";
 import type { BudgetWait } from "../../../ports/waits.ts";
-import type { Application } from "../../application/application.ts";
+import type { Care, Driving, Ports } from "../../application/ports.ts";
 import { toUsd } from "../../costs/micro-dollars.ts";
 import type { RunDescription } from "../run-schemas.ts";
 
 /** Runs that should go on, where no process is there to drive them: after a crash, and where one was left without a server. */
 export async function findUndriven(
-  app: Pick<Application, "isDriven" | "clock">,
+  app: Pick<Ports, "isDriven" | "clock">,
   runs: readonly RunRecord[],
 ): Promise<ReadonlySet<string>> {
   const now = app.clock.now();
@@ -22,7 +22,7 @@ export const UNDRIVEN = { not_driven: true } as const;
 
 /** What each of these runs waits for of a budget at this moment: the process that drives it knows. */
 export async function findBudgetWaits(
-  app: Pick<Application, "waits">,
+  app: Pick<Driving, "waits">,
   runs: readonly RunRecord[],
 ): Promise<ReadonlyMap<string, Pick<RunDescription, "budget_wait">>> {
   const running = runs.flatMap(({ id, status }) => (status === "running" ? [id] : []));
@@ -48,7 +48,7 @@ function writeUsd(micro: number): string {
 
 /** What calls and attempts of a run wait for at this moment. */
 export async function describeWaits(
-  app: Pick<Application, "waits">,
+  app: Pick<Driving, "waits">,
   { id, status }: RunRecord,
 ): Promise<Pick<RunDescription, "capacity_waits" | "budget_wait">> {
   if (status !== "running") return {};
@@ -71,7 +71,7 @@ export async function describeWaits(
 
 /** Whether Restate, where it drives the runs, has stopped this one or tries it in vain. One that does not answer is told of by `doctor`. */
 export async function describeInvocation(
-  app: Pick<Application, "restate">,
+  app: Pick<Care, "restate">,
   { id, completedAt }: RunRecord,
 ): Promise<Pick<RunDescription, "invocation">> {
   if (completedAt !== undefined) return {};

@@ -2,7 +2,7 @@ import { isErrorCode } from "../../../core/errors/error-table.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { RunNotice } from "../../../hosts/run-host.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
-import type { AppHost, Application } from "../../application/application.ts";
+import type { AppHost, Driving, Stores } from "../../application/ports.ts";
 import { findAwaited } from "../find-awaited.ts";
 import { findRun } from "../find-run.ts";
 
@@ -24,7 +24,7 @@ export interface FollowOptions {
  * Follows a run to its end, through as many owners as it takes. As the owner it throws `JOURNAL_FULL`, `JOURNAL_IO` or, after
  * a minute, `STORAGE_UNAVAILABLE` when nothing can be written any more: what is written is whole, and can be resumed.
  */
-export async function followRun(app: Application, options: FollowOptions, stop: AbortSignal): Promise<Followed> {
+export async function followRun(app: Stores & Driving, options: FollowOptions, stop: AbortSignal): Promise<Followed> {
   const follower = new Follower(app, await app.host(), options);
   const stopped = new Promise<"stopped">((resolve) => {
     stop.addEventListener("abort", () => resolve("stopped"), { once: true });
@@ -46,7 +46,7 @@ const STORE_PATIENCE_MS = 60_000;
 class Follower {
   /** Rejects when nothing can be written any more. */
   readonly stalled: Promise<never>;
-  readonly #app: Application;
+  readonly #app: Stores;
   readonly #host: AppHost;
   readonly #options: FollowOptions;
   readonly #stopWatching: () => void;
@@ -60,7 +60,7 @@ class Follower {
   /** Resolves with the next event while an approval is open: perhaps nothing else is left now. */
   #question = Promise.withResolvers<"question">();
 
-  constructor(app: Application, host: AppHost, options: FollowOptions) {
+  constructor(app: Stores, host: AppHost, options: FollowOptions) {
     this.#app = app;
     this.#host = host;
     this.#options = options;

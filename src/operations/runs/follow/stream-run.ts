@@ -1,5 +1,5 @@
 import type { RunNotice } from "../../../hosts/run-host.ts";
-import type { Application } from "../../application/application.ts";
+import type { Driving, Principal, Stores } from "../../application/ports.ts";
 import { findRun } from "../find-run.ts";
 import { toTold } from "../read-run-events.ts";
 import type { FollowedRuns } from "./followed-runs.ts";
@@ -27,7 +27,7 @@ const MAX_LIVE_KEPT = 1_024;
  * A slow reader falls behind, and nothing is kept for them in memory.
  */
 export async function* streamRun(
-  app: Application,
+  app: Principal & Stores & Driving,
   idOrPrefix: string,
   options: StreamOptions,
   stop: AbortSignal,

@@ -2,7 +2,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { passTurn } from "../../../ports/turns.ts";
-import type { Application } from "../../application/application.ts";
+import type { Stores } from "../../application/ports.ts";
 import { statusOfRun } from "../describe/describe-run.ts";
 import { readRunHistory } from "../describe/describe-run-reading.ts";
 import { findRun } from "../find-run.ts";
@@ -23,7 +23,7 @@ export interface StepsWanted {
 }
 
 /** Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `STEP_NOT_FOUND`, and `REQUEST_INVALID` for a cursor that names no step. */
-export async function listSteps(app: Application, id: string, wanted: StepsWanted): Promise<StepSpansPage> {
+export async function listSteps(app: Stores, id: string, wanted: StepsWanted): Promise<StepSpansPage> {
   const record = await findRun(app, id);
   const reading = await readSpans(app, record, wanted.asOf);
   const found = await takeNodes(reading, nodesOf(reading, wanted.under), wanted);
@@ -34,7 +34,7 @@ export async function listSteps(app: Application, id: string, wanted: StepsWante
 }
 
 /** A run as of an event; of a later one than the newest, as it is now. */
-export async function readSpans(app: Application, record: RunRecord, asOf?: number): Promise<SpansReading> {
+export async function readSpans(app: Stores, record: RunRecord, asOf?: number): Promise<SpansReading> {
   let spans: RunSpans | undefined;
   const reading = await readRunHistory(await app.records(), record, {
     ...(asOf === undefined ? {} : { upTo: asOf }),

@@ -1,5 +1,5 @@
 import type { Handle } from "../../../core/history/run-state.ts";
-import type { Application } from "../../application/application.ts";
+import type { Stores } from "../../application/ports.ts";
 import { describeError } from "../describe/describe-error.ts";
 import { errorOf, outputOf, renderedIn, rendersPrompt, toPrompt } from "../describe/describe-run.ts";
 import type { RunSources } from "../describe/describe-run-reading.ts";
@@ -19,7 +19,7 @@ interface StepWanted {
 }
 
 /** Everything about one instance, or about a fan-out. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `STEP_NOT_FOUND`. */
-export async function showStep(app: Application, id: string, { path, asOf, isWhole }: StepWanted): Promise<StepDetail> {
+export async function showStep(app: Stores, id: string, { path, asOf, isWhole }: StepWanted): Promise<StepDetail> {
   const sources = await app.records();
   const reading = await readSpans(app, await findRun(app, id), asOf);
   const node = reading.nodes.find(path);

@@ -4,7 +4,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Application } from "../../application/application.ts";
+import type { Ports } from "../../application/ports.ts";
 import {
   type FileSource,
   folderSource,
@@ -14,7 +14,7 @@ import {
   type Wanted,
 } from "./read-directory.ts";
 
-type FillingApplication = Pick<Application, "appDir" | "config" | "files">;
+type FillingApplication = Pick<Ports, "appDir" | "config" | "files">;
 
 const STORAGE = "storage:";
 

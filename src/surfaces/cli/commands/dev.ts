@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import { join, resolve } from "node:path";
-import type { HttpService, OpenApplication } from "../../../operations/application/application.ts";
+import type { HttpService, OpenApplication } from "../../../operations/application/ports.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { print, tell } from "../print.ts";
 import { io } from "../process-io.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Place } from "../../../operations/application/ports.ts";
 import { explainGraph } from "../../../operations/definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../../../operations/definitions/explain/graph-schemas.ts";
 import { findDefinition } from "../../../operations/definitions/find-definition.ts";
@@ -15,7 +15,7 @@ export interface GraphOptions extends CommonOptions {
   readonly mermaid?: true;
 }
 
-export async function explainHere({ appDir, config }: Application, workflow: string): Promise<GraphExplanation> {
+export async function explainHere({ appDir, config }: Place, workflow: string): Promise<GraphExplanation> {
   const places = { folders: [process.cwd()], appDir, ...loadOptionsOf(config) };
   return explainGraph((await findDefinition(workflow, places)).definition.graph);
 }

@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/ports.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { tell } from "../print.ts";
 import { withStopSignals } from "../stop-signals.ts";

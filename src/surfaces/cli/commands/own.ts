@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/ports.ts";
 import { tell } from "../print.ts";
 import { listenForStop } from "../stop-signals.ts";
 

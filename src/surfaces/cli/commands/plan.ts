@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/ports.ts";
 import { planRun } from "../../../operations/plan/plan-run.ts";
 import type { Plan } from "../../../operations/plan/plan-schemas.ts";
 import { findStartable } from "../../../operations/start/prepare-run.ts";

@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/ports.ts";
 import { toUseLimits } from "../../../operations/costs/use-limits.ts";
 import type { MissingInput } from "../../../operations/start/input/check-input.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";

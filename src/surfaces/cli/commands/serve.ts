@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { HttpService } from "../../../operations/application/application.ts";
+import type { HttpService } from "../../../operations/application/ports.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";

@@ -1,5 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/ports.ts";
 import { findTerminal } from "../../../operations/terminals/find-terminals.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import { tell } from "../print.ts";

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Place } from "../../../operations/application/ports.ts";
 import { validateDefinition } from "../../../operations/definitions/validate-definition.ts";
 import type { TextValidation } from "../../../operations/workflows/workflow-schemas.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
@@ -13,7 +13,7 @@ const INVALID = 3;
 type Check = (file: string) => Promise<TextValidation>;
 
 /** With the files that it names. */
-export function checkHere(app: Application): Check {
+export function checkHere(app: Place): Check {
   return (file) => validateDefinition(app, file, process.cwd());
 }
 

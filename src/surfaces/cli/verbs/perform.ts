@@ -1,5 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { OpenApplication } from "../../../operations/application/application.ts";
+import type { OpenApplication } from "../../../operations/application/ports.ts";
 import type { RunCaller } from "../caller.ts";
 import type { CommonOptions } from "../cli-context.ts";
 import type { RemoteCommand } from "../remote/perform-remotely.ts";

@@ -14,7 +14,7 @@ import {
   type WorkflowAnswer,
 } from "../../../operations/agents/read-agents-answer.ts";
 import { watchAgentsRun } from "../../../operations/agents/watch-agents-run.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Stores } from "../../../operations/application/ports.ts";
 import type { ReferredDefinition } from "../../../operations/definitions/find-definition.ts";
 import { describeHost } from "../../../operations/requests/describe-host.ts";
 import { toRunInput } from "../../../operations/start/input/to-run-input.ts";
@@ -83,11 +83,7 @@ async function readRequest(parts: HttpParts, c: Context<HttpEnv>, field: Message
   return readAgentsRequest(await readJsonBody(c.req.raw, parts.app.config.settings.server.max_body_bytes), field);
 }
 
-async function answerWorkflow(
-  app: Application,
-  record: RunRecord,
-  { message }: AgentsRequest,
-): Promise<WorkflowAnswer> {
+async function answerWorkflow(app: Stores, record: RunRecord, { message }: AgentsRequest): Promise<WorkflowAnswer> {
   return readWorkflowAnswer(await app.records(), record, message);
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Ports, Principal } from "../../../operations/application/ports.ts";
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
 import { type Delivery, deliverMessage } from "../../../operations/triggers/deliver-message.ts";
@@ -59,13 +59,13 @@ export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promi
 }
 
 /** Tenants number their messages each for itself. */
-function namespaceOf({ tenantId }: Application): readonly string[] {
+function namespaceOf({ tenantId }: Principal): readonly string[] {
   return tenantId === undefined ? [] : [tenantId];
 }
 
 type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & {
   /** The application as the sender sees it: runs are the sender's. */
-  readonly app: Application;
+  readonly app: Ports;
   readonly messageId: string;
 };
 

@@ -1,4 +1,4 @@
-import type { Application } from "../../../operations/application/application.ts";
+import type { Stores } from "../../../operations/application/ports.ts";
 import { toJsonInTurns } from "../../../operations/json-in-turns.ts";
 import { describeRun, shortenRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
@@ -15,7 +15,7 @@ export async function fitResult(forms: readonly (() => Promise<object>)[]): Prom
 }
 
 /** A run with its steps: without prompts, and without outputs where they would be too long for one answer. */
-export async function describeForModel(app: Application, id: string): Promise<object> {
+export async function describeForModel(app: Stores, id: string): Promise<object> {
   const run = await describeRun(await app.records(), await findRun(app, id), { withPrompts: false });
   return fitResult([run, ...shortenRun(run)].map((form) => async () => form));
 }

@@ -2,7 +2,7 @@ import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Driving, Stores } from "../../../operations/application/ports.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
 import { toValue } from "../../../operations/requests/parse-json.ts";
@@ -121,7 +121,7 @@ function fromObjectText(value: Json): Json {
  * the run with the call; one who goes away, or whose patience ends, does not, and neither does a server that stops.
  */
 async function waitForRun(
-  app: Application,
+  app: Stores & Driving,
   { runId, timeoutSeconds }: { readonly runId: string; readonly timeoutSeconds: number },
   { signal, follow, stopping }: ServiceCall,
 ): Promise<void> {
@@ -152,7 +152,7 @@ function isDisconnect(reason: unknown): boolean {
   return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
 }
 
-async function cancel(app: Application, runId: string): Promise<void> {
+async function cancel(app: Stores & Driving, runId: string): Promise<void> {
   try {
     await cancelUnfinished(app, runId, { by: "mcp", reason: "The call that waited for it was cancelled." });
   } catch (error) {

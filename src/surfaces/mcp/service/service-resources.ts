@@ -1,7 +1,7 @@
 import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Care, DefinitionPorts, Driving } from "../../../operations/application/ports.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
 import { describeHealth } from "../../../operations/service/check-health.ts";
@@ -28,7 +28,7 @@ const TEMPLATES = [
 ].map((template) => ({ ...template, mimeType: JSON_TYPE }));
 
 /** Workflows, runs, schedules and health, for reading. */
-export function addServiceResources(server: Server, app: Application): void {
+export function addServiceResources(server: Server, app: DefinitionPorts & Driving & Care): void {
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("resources/list", async () => ({ resources: [...LISTS, ...(await listSingle(app))] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => ({
@@ -42,7 +42,7 @@ export function addServiceResources(server: Server, app: Application): void {
   });
 }
 
-async function listSingle(app: Application) {
+async function listSingle(app: DefinitionPorts & Driving & Care) {
   const [workflows, runs, schedules] = await Promise.all([
     listWorkflows(app),
     listRuns(app, { limit: RECENT_RUNS }),
@@ -68,7 +68,7 @@ async function listSingle(app: Application) {
   return single.map((resource) => ({ ...resource, mimeType: JSON_TYPE }));
 }
 
-async function readResource(app: Application, uri: string): Promise<object> {
+async function readResource(app: DefinitionPorts & Driving & Care, uri: string): Promise<object> {
   // Clients of the original ask for its own names.
   const [, , list] = /^(pawl|sandcastle):\/\/(workflows|runs|schedules|health)$/.exec(uri) ?? [];
   if (list !== undefined) return readList(app, list);
@@ -85,7 +85,7 @@ async function readResource(app: Application, uri: string): Promise<object> {
   }
 }
 
-async function readList(app: Application, list: string): Promise<object> {
+async function readList(app: DefinitionPorts & Driving & Care, list: string): Promise<object> {
   switch (list) {
     case "workflows":
       return { items: await listWorkflows(app) };
@@ -98,7 +98,7 @@ async function readList(app: Application, list: string): Promise<object> {
   }
 }
 
-async function listValues(app: Application, argument: string): Promise<readonly string[]> {
+async function listValues(app: DefinitionPorts & Driving & Care, argument: string): Promise<readonly string[]> {
   switch (argument) {
     case "workflow_name":
       return (await listWorkflows(app)).map(({ name }) => name);

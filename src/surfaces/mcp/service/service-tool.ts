@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { Capability } from "../../../core/trust/grant.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Ports } from "../../../operations/application/ports.ts";
 import type { Submissions } from "../../../operations/start/submit-run.ts";
 import type { KeyScope } from "../../../ports/service/api-keys.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
@@ -8,7 +8,7 @@ import type { PerformedCall } from "../add-tools.ts";
 
 /** The parts that a call may use until it has ended. */
 export interface LentParts {
-  readonly app: Application;
+  readonly app: Ports;
   readonly submissions: Submissions;
 }
 
@@ -26,5 +26,5 @@ export interface ServiceTool {
   /** What the caller must have been granted. Absent: nothing. */
   readonly needs?: Capability;
   /** Throws `REQUEST_INVALID` with every argument that does not fit, before anything is done; then what the operation throws. */
-  perform(app: Application, args: JsonObject, call: ServiceCall): Promise<JsonObject>;
+  perform(app: Ports, args: JsonObject, call: ServiceCall): Promise<JsonObject>;
 }

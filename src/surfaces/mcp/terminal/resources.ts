@@ -2,7 +2,7 @@ import { type Resource, ResourceNotFoundError, type Server } from "@modelcontext
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Driving } from "../../../operations/application/ports.ts";
 import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
 import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
@@ -140,7 +140,7 @@ async function listValues({ app, library }: PerformingParts, argument: string): 
 }
 
 /** None where nobody owns the data directory: asking makes no owner. None too where the rules allow no call now. */
-async function listSessionIds(app: Application): Promise<readonly string[]> {
+async function listSessionIds(app: Driving): Promise<readonly string[]> {
   if ((await app.findOwner()).state === "free") return [];
   try {
     const signal = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Driving, Principal } from "../../../operations/application/ports.ts";
 import { reachOf } from "../../../ports/outbound.ts";
 import { TERMINAL_TOOLS } from "../../../ports/terminals/terminal-tools.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
@@ -11,7 +11,11 @@ const DEFAULT_WAIT_SECONDS = 10;
 export const SESSION_TOOLS = Object.values(TERMINAL_TOOLS).map((offered: OfferedTool) => ({
   offered,
   /** The owner of the terminals reads the arguments. */
-  async perform({ app }: { readonly app: Application }, args: JsonObject, call: PerformedCall): Promise<JsonObject> {
+  async perform(
+    { app }: { readonly app: Principal & Driving },
+    args: JsonObject,
+    call: PerformedCall,
+  ): Promise<JsonObject> {
     const { name } = offered;
     if (name === "await_output") tellWait(args, call);
     const asked = { tool: name, request: args, reach: reachOf(app.grant) };

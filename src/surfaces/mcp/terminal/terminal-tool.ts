@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../../core/json.ts";
-import type { Application } from "../../../operations/application/application.ts";
+import type { Ports } from "../../../operations/application/ports.ts";
 import type { WorkflowLibrary } from "../../../ports/terminals/workflow-library.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
 
 export interface PerformingParts {
-  readonly app: Application;
+  readonly app: Ports;
   readonly library: WorkflowLibrary;
 }
 

@@ -16,7 +16,13 @@ import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import type { RequestRates } from "../../ports/request-rates.ts";
 import type { RestateCare } from "../../ports/restate-care.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
+import type { ApiKeys } from "../../ports/service/api-keys.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
+import type { DeadLetterNotes } from "../../ports/service/dead-letter-notes.ts";
+import type { Deliveries } from "../../ports/service/deliveries.ts";
+import type { IdempotencyKeys } from "../../ports/service/idempotency-keys.ts";
+import type { Schedules } from "../../ports/service/schedules.ts";
+import type { WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
@@ -25,25 +31,42 @@ import type { Waits } from "../../ports/waits.ts";
 import type { CompiledTexts } from "../definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
 import type { TextFileCache } from "../definitions/read-text-file.ts";
-import type { ServiceRecords } from "./service-records.ts";
 
-/** The parts that operations work with. A part that costs time to open is behind a method and opened when first asked for. */
-export interface Application {
+/**
+ * The ports that operations take: each handler names the ones it uses, and `app` composes them. What costs time to open is behind a method and
+ * opened when first asked for.
+ */
+export type Ports = Place & Principal & Stores & Driving & Library & Execution & Care;
+
+/** For operations that find and keep definitions. */
+export type DefinitionPorts = Place & Principal & Stores & Library;
+
+/** For operations that prepare and start runs. */
+export type StartPorts = DefinitionPorts & Execution;
+
+/** Where the application is, and what it is set to. */
+export interface Place {
   /** Absolute. Registered workflows, `pawl.yaml` and `.env` are here. */
   readonly appDir: string;
   readonly dataDir: string;
   readonly config: Config;
   readonly clock: Clock;
-  /** Finds the executor of a step, by the options that its run is started with. */
-  readonly findExecutor: FindExecutor;
+  /** Takes configured secrets out of a text. */
+  mask(text: string): string;
+}
+
+/** On whose behalf an operation acts. */
+export interface Principal {
   /** Whose runs and files there are. Absent: everybody's. */
   readonly tenantId?: string | undefined;
   /** The most that a run may cost that is started through this, in integer micro-dollars. */
   readonly maxRunCostMicro?: number | undefined;
   /** What texts may reach that are sent or saved through this. */
   readonly grant: Grant;
-  /** Takes configured secrets out of a text. */
-  mask(text: string): string;
+}
+
+/** What is stored. Each store is opened when first asked for. */
+export interface Stores {
   /** The record of all runs, for reading: beside the owner, as the owner, or where there has never been one. */
   records(): Promise<Records>;
   files(): Promise<FileStorage>;
@@ -55,6 +78,10 @@ export interface Application {
   budgets(): Promise<Budgets | undefined>;
   /** Seals and opens secrets of runs. */
   secrets(): Promise<RunSecrets>;
+}
+
+/** The process that drives runs, and what runs wait for there. */
+export interface Driving {
   /** Becomes the owner of the data directory where nobody is, and goes through the owner otherwise. */
   host(): Promise<AppHost>;
   /** Goes through the owner, and starts one in the background where nobody is. */
@@ -63,20 +90,34 @@ export interface Application {
   findOwner(): Promise<Owner>;
   /** Whether a process drives runs now: the owner of the data directory, or one of those that share the database. */
   isDriven(): Promise<boolean>;
+  /** What is reserved now, and what these runs wait for, in the process that drives the runs. */
+  waits(runs: readonly string[]): Promise<Waits>;
   /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
   leftTerminals(): Promise<TerminalViews | undefined>;
+  /** The pools of this process. */
+  readonly capacity: CapacityView;
+}
+
+/** Definitions, held ready or fetched. */
+export interface Library {
   /** The application's definitions, held ready. Undefined: they are read when they are asked for. */
   readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
   /** Compiled texts of clients. Undefined: each text is compiled when it comes. */
   readonly compiledTexts?: CompiledTexts | undefined;
   /** Scripts of simulated agents. Undefined: each is read when a run begins. */
   readonly textFiles?: TextFileCache | undefined;
+  /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
+  fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Terminal workflows that have succeeded. They belong to no tenant. */
   workflowLibrary(): Promise<WorkflowLibrary>;
   /** For who removes and renames them. */
   libraryEditor(): Promise<LibraryEditor>;
-  /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
-  fetchDefinitionFile(wanted: WantedFile): Promise<string>;
+}
+
+/** What the steps of a run work with. */
+export interface Execution {
+  /** Finds the executor of a step, by the options that its run is started with. */
+  readonly findExecutor: FindExecutor;
   /** Puts values into prompt templates. */
   prompts(): Promise<PromptRenderer>;
   /** Prices of models, for plans. */
@@ -90,6 +131,10 @@ export interface Application {
   ): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
   hasPrice(model: string): Promise<boolean>;
+}
+
+/** For those who look after data and services. */
+export interface Care {
   /** The folder of all data, for who copies it and clears it up. */
   dataFolder(): Promise<DataFolder>;
   /**
@@ -111,10 +156,6 @@ export interface Application {
   database?(): DatabaseCare | undefined;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
-  /** The pools of this process. */
-  readonly capacity: CapacityView;
-  /** What is reserved now, and what these runs wait for, in the process that drives the runs. */
-  waits(runs: readonly string[]): Promise<Waits>;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
   checkSandbox(): Promise<SandboxState>;
 }
@@ -162,7 +203,7 @@ export interface WantedFile {
 }
 
 /** An application with the way out that whoever opened it has to take. */
-export interface OpenApplication extends Application {
+export interface OpenApplication extends Ports {
   /** Stays while runs are under way here, then lays down what is left and gives the data directory back. */
   leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
   /** Becomes the owner, and stays until nobody has needed it for some seconds. */
@@ -242,6 +283,17 @@ export interface SandboxState {
   readonly remedy?: string;
 }
 
+/** The records of the service beside runs. */
+export interface ServiceRecords {
+  readonly keys: ApiKeys;
+  readonly idempotency: IdempotencyKeys;
+  readonly definitions: WorkflowDefinitions;
+  readonly deadLetters: DeadLetterNotes;
+  readonly deliveries: Deliveries;
+  readonly schedules: Schedules;
+  readonly budgets: Budgets;
+}
+
 export interface Records {
   readonly journal: Journal;
   readonly blobs: Blobs;
@@ -268,7 +320,7 @@ export type Owner =
   | { readonly state: "held"; readonly pid?: number; readonly host?: string; readonly url?: string };
 
 /** Whether a server is there, which delivers webhooks and fires schedules. */
-export async function isServed(app: Pick<Application, "findOwner">): Promise<boolean> {
+export async function isServed(app: Pick<Driving, "findOwner">): Promise<boolean> {
   const owner = await app.findOwner();
   return owner.state === "held" && owner.url !== undefined;
 }
