@@ -15,6 +15,7 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     manifest: true,
+    license: { fileName: "THIRD-PARTY.md" },
     // Parts that load only when they are used are long: the budget of the first load is held by `npm run check`.
     chunkSizeWarningLimit: 1_000,
   },

@@ -10,7 +10,6 @@ const MAX_WORK = 100_000_000;
 /** The regular expressions of definitions. Their time is linear in text and pattern, whoever wrote either. */
 export class Regexes {
   readonly #compiled = new BoundedMap<string, RE2JS | undefined>(MAX_KEPT);
-  readonly #require = createRequire(import.meta.url);
 
   /** Whether the pattern is found anywhere in the text. False for a pattern that is invalid, and where it would take too long. */
   matches(text: string, pattern: string): boolean {
@@ -40,7 +39,7 @@ export class Regexes {
 
   #tryCompile(pattern: string): RE2JS | undefined {
     // Loaded with the first pattern: hardly any workflow has one, and the evaluator cannot wait for an import.
-    const re2js = this.#require("re2js") as typeof import("re2js");
+    const re2js = createRequire(import.meta.url)("re2js") as typeof import("re2js");
     try {
       const regex = re2js.RE2JS.compile(pattern);
       return regex.programSize() > MAX_PATTERN_SIZE ? undefined : regex;

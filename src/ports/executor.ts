@@ -1,7 +1,7 @@
 import type { Effect, FinalStatus } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Reach } from "../core/trust/grant.ts";
 import type { FileStorage } from "./file-storage.ts";
-import type { Reach } from "./outbound.ts";
 import type { WorkCall } from "./run-observer.ts";
 
 /**

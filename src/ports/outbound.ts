@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
-import { type Grant, isEverything } from "../core/trust/grant.ts";
+import type { Reach } from "../core/trust/grant.ts";
 
 /** Requests to addresses that users, models or other programs name: guarded, so that none leads to where it should not. */
 export interface Outbound {
@@ -11,15 +11,6 @@ export interface Outbound {
    * be sent there. Redirects are not followed, and bodies not unpacked. Each request has its own socket: destroying the body ends it.
    */
   open(asked: OutboundOpening, signal: AbortSignal): Promise<OutboundAnswer>;
-}
-
-/** Addresses beside the public ones: all, for an address that the operator wrote, or entries as in `outbound.allow`. */
-export type Reach = "anywhere" | readonly string[];
-
-/** The addresses that a definition with this grant may name. Undefined: the operator wrote it. */
-export function reachOf(grant: Grant): Reach | undefined {
-  if (isEverything(grant)) return undefined;
-  return grant.addresses.includes("*") ? "anywhere" : grant.addresses;
 }
 
 export interface OutboundOpening {

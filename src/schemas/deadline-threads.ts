@@ -4,8 +4,8 @@ import { Worker } from "node:worker_threads";
 import type { PawlError } from "../core/errors/pawl-error.ts";
 
 interface ThreadKind {
-  /** The module beside which `thread-main` lies, the program of a thread: it says that it is ready, and answers each job with one message. */
-  readonly beside: string;
+  /** The program of a thread: it says that it is ready, and answers each job with one message. */
+  readonly program: URL;
   /** What a job may use of a processor, however busy the machine is. Where this Node cannot say it, the time that passes. */
   readonly maxMs: number;
   toError(cause: unknown): PawlError;
@@ -32,7 +32,7 @@ export class DeadlineThreads<Job, Answer> {
   async perform(job: Job): Promise<Answer> {
     let worker = await this.#take();
     try {
-      worker ??= await startThread(this.#kind.beside);
+      worker ??= await startThread(this.#kind.program);
       return await this.#ask(worker, job);
     } catch (error) {
       worker = undefined;
@@ -88,8 +88,8 @@ export class DeadlineThreads<Job, Answer> {
   }
 }
 
-async function startThread(beside: string): Promise<Worker> {
-  const worker = new Worker(new URL(beside.endsWith(".ts") ? "./thread-main.ts" : "./thread-main.js", beside), {
+async function startThread(program: URL): Promise<Worker> {
+  const worker = new Worker(program, {
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },

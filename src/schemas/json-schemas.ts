@@ -156,7 +156,7 @@ function findRemoteRef(schema: Json, path: readonly string[] = []): readonly str
 
 /** Throws `SCHEMA_TOO_COSTLY`. A process has these threads once, as it has its event loop once. */
 const schemaThreads = new DeadlineThreads<SchemaJob, SchemaAnswer>({
-  beside: import.meta.url,
+  program: new URL("./thread-main.ts", import.meta.url),
   maxMs: 1_000,
   toError: (cause) =>
     new PawlError("SCHEMA_TOO_COSTLY", {

@@ -13,7 +13,6 @@ export interface LinearPattern {
 export class PatternFault extends Error {}
 
 const MAX_CHARS = 10_000;
-const require = createRequire(import.meta.url);
 
 /**
  * Compiles a pattern of JavaScript for RE2, which never goes back in the text. Looking ahead is possible directly behind
@@ -76,7 +75,7 @@ function checkSyntax(pattern: string): void {
 
 function compile(pattern: string): RE2JS {
   // Loaded with the first pattern, which cannot wait for an import.
-  const { RE2JS, RE2JSException } = require("re2js") as typeof import("re2js");
+  const { RE2JS, RE2JSException } = createRequire(import.meta.url)("re2js") as typeof import("re2js");
   const construct = CONSTRUCTS.find(([form]) => form.test(pattern))?.[1];
   try {
     // The translation would take a name that is referred to for a text.

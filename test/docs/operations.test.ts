@@ -3,8 +3,11 @@ import { expect, test } from "vitest";
 import type { Operation } from "../../src/operations/operation.ts";
 import { loadOperations, loadTopic } from "../../src/operations/operations.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
-import { ENDPOINTS } from "../../src/surfaces/http/service/endpoints.ts";
-import { SERVICE_TOOLS } from "../../src/surfaces/mcp/create-service-server.ts";
+import { loadEndpoints } from "../../src/surfaces/http/service/endpoints.ts";
+import { loadServiceTools } from "../../src/surfaces/mcp/create-service-server.ts";
+
+const ENDPOINTS = await loadEndpoints();
+const SERVICE_TOOLS = await loadServiceTools();
 
 const ADVICE = "Describe it as an operation in src/operations, and say where else it is to be had, or why it is not.";
 

@@ -26,7 +26,10 @@ import { Gatekeeper } from "../../src/surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../src/surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../../src/surfaces/http/middleware.ts";
 import { OpenStreams } from "../../src/surfaces/http/open-streams.ts";
+import { loadEndpoints } from "../../src/surfaces/http/service/endpoints.ts";
 import { World, type WorldOptions } from "../faults/world.ts";
+
+const ENDPOINTS = await loadEndpoints();
 
 export interface HttpWorldOptions extends WorldOptions {
   readonly server?: Partial<Settings["server"]>;
@@ -109,7 +112,7 @@ export class HttpWorld {
     });
     this.parts = parts;
     onTestFinished(() => mcp.close(AbortSignal.abort()));
-    this.http = createHttpApp(this.parts);
+    this.http = createHttpApp(this.parts, ENDPOINTS);
     onTestFinished(() => this.streams.stop());
     onTestFinished(() => this.runner.stop(0, AbortSignal.abort()));
   }

@@ -1,8 +1,8 @@
 import type { Config } from "../../config/load-config.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import type { Reach } from "../../ports/outbound.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";

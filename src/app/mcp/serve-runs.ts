@@ -24,13 +24,15 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
   // What a model sends is a text like any other that comes without a key.
   const app = withMethods(whole, { grant: grantOfText(whole.config.settings.server.grant) });
   const http = toMcpHttp(app, options);
-  const [{ createServiceServer }, { CallsUnderWay }] = await Promise.all([
+  const [{ createServiceServer, loadServiceTools }, { CallsUnderWay }] = await Promise.all([
     import("../../surfaces/mcp/create-service-server.ts"),
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
   const caller = soleCaller(app);
-  const parts = { caller, lend: lendFrom({ app, openHost }), stopping: stop, version: await readVersion(), calls, log };
+  const tools = await loadServiceTools();
+  const lend = lendFrom({ app, openHost });
+  const parts = { tools, caller, lend, stopping: stop, version: await readVersion(), calls, log };
   try {
     await serveMcp({
       createServer: ({ cancelled }) => createServiceServer({ ...parts, cancelled }),

@@ -8,6 +8,7 @@ import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
 import { createHttpApp } from "../../surfaces/http/create-http-app.ts";
 import type { HttpEnv, HttpParts } from "../../surfaces/http/http-parts.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";
+import { loadEndpoints } from "../../surfaces/http/service/endpoints.ts";
 import { readVersion } from "../read-version.ts";
 import { composeHttpParts, type Gate } from "./compose-http-parts.ts";
 
@@ -42,6 +43,6 @@ export async function openQuietService(whole: Ports, service: QuietService) {
     log: () => undefined,
     onDefect,
   });
-  const http = createHttpApp(parts, (mounted) => service.mountMore?.(mounted, app) ?? []);
+  const http = createHttpApp(parts, await loadEndpoints(), (mounted) => service.mountMore?.(mounted, app) ?? []);
   return { http, feed, stop: () => streams.stop() };
 }

@@ -20,6 +20,7 @@ import { Gatekeeper } from "../../surfaces/http/gatekeeper.ts";
 import type { HttpEnv, HttpParts, RequestEntry } from "../../surfaces/http/http-parts.ts";
 import { LOOPBACK_HOSTS } from "../../surfaces/http/middleware.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";
+import { loadEndpoints } from "../../surfaces/http/service/endpoints.ts";
 import { RunLog } from "../../telemetry/logs/run-log.ts";
 import { Scheduler } from "../../triggers/schedules/scheduler.ts";
 import { openOutbound } from "../open-outbound.ts";
@@ -59,7 +60,7 @@ export async function openServer(
   await server.openMetrics();
   tellProblems(parts.log, app.appDir, parts.firstLook);
   tellMissing(parts.log, app);
-  const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }));
+  const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }), await loadEndpoints());
   const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
     address,
     port,

@@ -54,16 +54,18 @@ export class ServiceMcp {
   }
 
   async #open(): Promise<Opened> {
-    const [{ McpHandler }, { createServiceServer }, { CallsUnderWay }] = await Promise.all([
+    const [{ McpHandler }, { createServiceServer, loadServiceTools }, { CallsUnderWay }] = await Promise.all([
       import("../../surfaces/mcp/mcp-handler.ts"),
       import("../../surfaces/mcp/create-service-server.ts"),
       import("../../surfaces/mcp/calls-under-way.ts"),
     ]);
     const { submissions, version, maxBodyBytes, stopping, log, onDefect } = this.#parts;
     const calls = new CallsUnderWay();
+    const tools = await loadServiceTools();
     const handler = new McpHandler<ServiceCaller>({
       createServer: ({ caller, cancelled }) =>
         createServiceServer({
+          tools,
           caller,
           cancelled,
           lend: (use) => use({ app: caller.app, submissions }),

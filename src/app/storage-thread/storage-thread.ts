@@ -13,8 +13,7 @@ import {
   toError,
 } from "./messages.ts";
 
-const isSource = import.meta.url.endsWith(".ts");
-const MAIN = new URL(isSource ? "./thread-main.ts" : "./thread-main.js", import.meta.url);
+const MAIN = new URL("./thread-main.ts", import.meta.url);
 
 interface Pending {
   resolve(value: unknown): void;

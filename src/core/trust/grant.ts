@@ -159,3 +159,12 @@ function sentence(name: Capability, names: readonly string[]): string {
   const { says, saysAll } = CAPABILITIES[name];
   return names.includes("*") || says === "" ? saysAll : says.replace("{}", names.join(", "));
 }
+
+/** Addresses beside the public ones: all, for an address that the operator wrote, or entries as in `outbound.allow`. */
+export type Reach = "anywhere" | readonly string[];
+
+/** The addresses that a definition with this grant may name. Undefined: the operator wrote it. */
+export function reachOf(grant: Grant): Reach | undefined {
+  if (isEverything(grant)) return undefined;
+  return grant.addresses.includes("*") ? "anywhere" : grant.addresses;
+}

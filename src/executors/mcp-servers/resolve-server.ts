@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Reach } from "../../core/trust/grant.ts";
 import { SECRET_NAME } from "../../core/trust/secret-names.ts";
-import type { Reach } from "../../ports/outbound.ts";
 import { type McpFailure, refusal } from "./mcp-failure.ts";
 import { type Program, toProgram } from "./program-of-path.ts";
 import type { Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";

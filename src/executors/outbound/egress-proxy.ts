@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { type Duplex, pipeline } from "node:stream";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { Reach } from "../../ports/outbound.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import { createFindWay, type FindWay, type OutboundOptions, pinned } from "./find-way.ts";
 import { openThrough, openTunnel, portOf } from "./proxy.ts";
 

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Reach } from "../../ports/outbound.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { type AddressRule, createAddressRule } from "./address-rule.ts";
 import { findProxy, portOf } from "./proxy.ts";

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
-import type { Outbound, Reach } from "../../ports/outbound.ts";
+import type { Reach } from "../../core/trust/grant.ts";
+import type { Outbound } from "../../ports/outbound.ts";
 import { unpack } from "./outbound.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

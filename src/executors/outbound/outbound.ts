@@ -3,13 +3,13 @@ import { request as requestHttps } from "node:https";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import type {
   Outbound,
   OutboundAnswer,
   OutboundOpening,
   OutboundRequest,
   OutboundResult,
-  Reach,
 } from "../../ports/outbound.ts";
 import { createFindWay, type FindWay, type OutboundOptions, pinned } from "./find-way.ts";
 import { type MakeRequest, openThrough } from "./proxy.ts";

@@ -1,4 +1,4 @@
-import type { Reach } from "../../ports/outbound.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import type { Refusal } from "./explain-refusal.ts";
 
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */

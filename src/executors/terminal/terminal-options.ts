@@ -1,4 +1,4 @@
-import type { Reach } from "../../ports/outbound.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import type { StandingProgram } from "../sandbox/sandbox.ts";
 import type { SecurityLevel } from "./policy/security-level.ts";
 import type { PtyHolder } from "./session/pty.ts";

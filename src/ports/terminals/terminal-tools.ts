@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../../core/json.ts";
-import type { Reach } from "../outbound.ts";
+import type { Reach } from "../../core/trust/grant.ts";
 import { type DefinedTool, defineTool, readToolInput } from "../tools/defined-tool.ts";
 
 /** One of the six tools, asked for by another program. */

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
-import type { Grant } from "../../core/trust/grant.ts";
+import type { Grant, Reach } from "../../core/trust/grant.ts";
 import type { Failed } from "../executor.ts";
-import type { Reach } from "../outbound.ts";
 
 /** Tools of MCP servers, as an agent sees and calls them. */
 export interface AgentToolbox {

@@ -16,7 +16,7 @@ import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
 import { mountWebUi } from "./routes/web-ui.ts";
 import { describeService } from "./service/describe-service.ts";
-import { ENDPOINTS } from "./service/endpoints.ts";
+import type { Endpoint } from "./service/endpoint.ts";
 import { mountEndpoints } from "./service/mount-endpoints.ts";
 
 type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Response>;
@@ -25,7 +25,11 @@ type Handler = (parts: HttpParts, c: Context<HttpEnv>) => Response | Promise<Res
  * The whole HTTP surface as a function from a request to its response. The service's own paths go before the application's.
  * `mountMore`: adds routes of this listener alone, and returns their patterns.
  */
-export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>) => readonly string[]): Hono<HttpEnv> {
+export function createHttpApp(
+  parts: HttpParts,
+  endpoints: readonly Endpoint[],
+  mountMore?: (http: Hono<HttpEnv>) => readonly string[],
+): Hono<HttpEnv> {
   const http = new Hono<HttpEnv>({ router: new RememberingRouter() });
   const shapes = new Map<string, ErrorShape>();
   http.onError((error, c) => answerError(parts, error, { c, shape: shapeAt(c, shapes) }));
@@ -66,7 +70,7 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
   on("POST", "/execute", "execute", execute);
   on("GET", "/app/openapi.json", "route", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => {
-    described ??= writeExact(describeService(ENDPOINTS, parts.version));
+    described ??= writeExact(describeService(endpoints, parts.version));
     return c.body(described, 200, { "content-type": "application/json" });
   });
   shapes.set("/mcp", "envelope");
@@ -78,7 +82,7 @@ export function createHttpApp(parts: HttpParts, mountMore?: (http: Hono<HttpEnv>
   on("POST", "/agents/:name/execute", "agents", executeAgent);
   on("POST", "/custom_workflows/:name/execute", "agents", executeCustomWorkflow);
   on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
-  for (const pattern of mountEndpoints(http, parts, ENDPOINTS)) shapes.set(pattern, "envelope");
+  for (const pattern of mountEndpoints(http, parts, endpoints)) shapes.set(pattern, "envelope");
   for (const pattern of mountMore?.(http) ?? []) shapes.set(pattern, "envelope");
   mountWebUi(http, parts);
   http.all("*", (c) => answerApplication(parts, c));

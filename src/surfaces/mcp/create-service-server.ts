@@ -13,6 +13,8 @@ import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
 export interface ServiceServerParts {
+  /** `loadServiceTools`. */
+  readonly tools: readonly ServiceTool[];
   readonly caller: ServiceCaller;
   /** Lends what a call works with, which is given back when the call has ended. */
   lend<T>(use: (lent: LentParts) => Promise<T>): Promise<T>;
@@ -44,9 +46,10 @@ export function createServiceServer(parts: ServiceServerParts): Server {
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
   );
-  const toolNamed = (name: string) => ALL_TOOLS.find(({ offered }) => offered.name === name);
+  const tools = [...parts.tools, ...TERMINAL_TOOLS];
+  const toolNamed = (name: string) => tools.find(({ offered }) => offered.name === name);
   addTools(server, {
-    tools: ALL_TOOLS.map(({ offered }) => offered),
+    tools: tools.map(({ offered }) => offered),
     isListed(name) {
       const { scope = "admin", needs } = toolNamed(name) ?? {};
       return caller.may(scope) && (needs === undefined || allows(caller.app.grant, needs));
@@ -77,18 +80,15 @@ function explain({ code, message, remedy, details }: PawlError): CallToolResult 
 }
 
 /** The tools of operations, in the order in which they are listed. */
-export const SERVICE_TOOLS: readonly ServiceTool[] = (await loadOperations()).flatMap(
-  (operation) => toServiceTool(operation) ?? [],
-);
+export async function loadServiceTools(): Promise<readonly ServiceTool[]> {
+  return (await loadOperations()).flatMap((operation) => toServiceTool(operation) ?? []);
+}
 
-const ALL_TOOLS: readonly ServiceTool[] = [
-  ...SERVICE_TOOLS,
-  ...SESSION_TOOLS.map(
-    ({ offered, perform }): ServiceTool => ({
-      offered,
-      scope: "run",
-      needs: "terminals",
-      perform: (app, args, call) => perform({ app }, args, call),
-    }),
-  ),
-];
+const TERMINAL_TOOLS = SESSION_TOOLS.map(
+  ({ offered, perform }): ServiceTool => ({
+    offered,
+    scope: "run",
+    needs: "terminals",
+    perform: (app, args, call) => perform({ app }, args, call),
+  }),
+);

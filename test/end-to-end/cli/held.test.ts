@@ -37,7 +37,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 
 function killPawl() {
   for (let pid = process.ppid; pid > 1; pid = Number(readFileSync("/proc/" + pid + "/stat", "utf8").split(") ")[1].split(" ")[1]))
-    if (readFileSync("/proc/" + pid + "/cmdline", "utf8").includes("main.ts")) return process.kill(pid, "SIGKILL");
+    if (readFileSync("/proc/" + pid + "/cmdline", "utf8").match(/main[.]ts|pawl[.]cjs/)) return process.kill(pid, "SIGKILL");
 }
 `;
 

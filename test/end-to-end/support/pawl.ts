@@ -9,7 +9,8 @@ import { runCli } from "../../../src/surfaces/cli/run-cli.ts";
 import { COMPILE_CACHE } from "../../fakes/compile-cache.ts";
 import { profileEnvironment } from "./profile.ts";
 
-const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+/** CI names the program as it is built. */
+const MAIN = process.env["PAWL_TEST_PROGRAM"] ?? fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 const PROGRAM = [process.execPath, MAIN];
 
 export interface PawlOptions {

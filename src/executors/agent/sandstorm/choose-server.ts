@@ -1,8 +1,9 @@
 import { namesInEnv } from "../../../core/expressions/resolve-env.ts";
 import { remedyFor } from "../../../core/trust/check-grant.ts";
+import type { Reach } from "../../../core/trust/grant.ts";
 import { allows, grantOf, isEverything } from "../../../core/trust/grant.ts";
 import type { Failed, Task } from "../../../ports/executor.ts";
-import type { Outbound, Reach } from "../../../ports/outbound.ts";
+import type { Outbound } from "../../../ports/outbound.ts";
 import { toRefused } from "../../output/failure.ts";
 
 export interface ServerOptions extends Keys {

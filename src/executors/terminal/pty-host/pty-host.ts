@@ -43,7 +43,7 @@ export class PtyHost implements PtyHolder {
 
   #start(): ChildProcess {
     // A group of its own: Ctrl-C is for the process that uses the terminals.
-    const child = fork(hostFile(), [], {
+    const child = fork(new URL("./main.ts", import.meta.url), [], {
       detached: true,
       execArgv: [],
       env: { PATH: process.env["PATH"] },
@@ -178,9 +178,4 @@ class HeldPty implements Pty {
     for (const resolve of this.#onGone) resolve();
     this.#onGone = [];
   }
-}
-
-function hostFile(): URL {
-  const isSource = import.meta.url.endsWith(".ts");
-  return isSource ? new URL("./main.ts", import.meta.url) : new URL("./main.js", import.meta.url);
 }

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Reach } from "../../../ports/outbound.ts";
+import type { Reach } from "../../../core/trust/grant.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 
 /** The caller of a tool, and how the call may be broken off. */

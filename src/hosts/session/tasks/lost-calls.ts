@@ -1,9 +1,8 @@
 import type { CostReported, Event } from "../../../core/history/events.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { grantOf } from "../../../core/trust/grant.ts";
+import { grantOf, reachOf } from "../../../core/trust/grant.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import { reachOf } from "../../../ports/outbound.ts";
 import type { FindExecutor } from "../../executors.ts";
 import type { RunValues } from "../values/run-values.ts";
 

@@ -14,7 +14,7 @@ const TOO_MANY_PARTS = "The steps of the definition and what they depend on are 
 
 // A process has these threads once, as it has its event loop once.
 const threads = new DeadlineThreads<CompileJob, CompileAnswer>({
-  beside: import.meta.url,
+  program: new URL("./thread-main.ts", import.meta.url),
   maxMs: MAX_MS,
   toError: (cause) => tooCostly(`The definition could not be compiled within ${MAX_MS / 1_000} s.`, cause),
 });

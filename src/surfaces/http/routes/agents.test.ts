@@ -386,7 +386,7 @@ describe("GET /status", () => {
   test("is 503 where no run could begin", async () => {
     const { parts } = worldOf({});
     const app = { ...parts.app, records: () => Promise.reject(new Error("The disk is gone.")) };
-    const unready = await createHttpApp({ ...parts, app, appFor: () => app }).request("/status");
+    const unready = await createHttpApp({ ...parts, app, appFor: () => app }, []).request("/status");
     expect([unready.status, (await bodyOf(unready))["code"]]).toEqual([503, "JOURNAL_IO"]);
 
     const stopping = worldOf({});

@@ -6,8 +6,10 @@ import { task, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { describeService } from "./describe-service.ts";
-import { ENDPOINTS } from "./endpoints.ts";
+import { loadEndpoints } from "./endpoints.ts";
 import { mountEndpoints } from "./mount-endpoints.ts";
+
+const ENDPOINTS = await loadEndpoints();
 
 const HOSTILE_TEXTS = [
   "",

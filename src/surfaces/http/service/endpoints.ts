@@ -25,10 +25,15 @@ const BY_HAND: Readonly<Record<string, ServedByHand>> = {
 };
 
 /** Every route of the service, in the order of its document. */
-export const ENDPOINTS: readonly Endpoint[] = (await loadOperations())
-  .flatMap((operation) => toEndpoints(operation, BY_HAND[operation.id]))
-  // The first path that fits answers: a brace sorts behind every letter, so `/runs/compare` stands before `/runs/{id}`.
-  .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+export async function loadEndpoints(): Promise<readonly Endpoint[]> {
+  const operations = await loadOperations();
+  return (
+    operations
+      .flatMap((operation) => toEndpoints(operation, BY_HAND[operation.id]))
+      // The first path that fits answers: a brace sorts behind every letter, so `/runs/compare` stands before `/runs/{id}`.
+      .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  );
+}
 
 /** 200 also where a part is in trouble, for the service answers. `status` is at the top as well, where monitors of the original look. */
 async function serveHealth({ parts, c }: Asked): Promise<Response> {

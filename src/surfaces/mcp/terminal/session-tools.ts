@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../core/json.ts";
+import { reachOf } from "../../../core/trust/grant.ts";
 import type { Driving, Principal } from "../../../operations/application/ports.ts";
-import { reachOf } from "../../../ports/outbound.ts";
 import { TERMINAL_TOOLS } from "../../../ports/terminals/terminal-tools.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";

@@ -5,7 +5,9 @@ import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import { ENDPOINTS } from "../endpoints.ts";
+import { loadEndpoints } from "../endpoints.ts";
+
+const ENDPOINTS = await loadEndpoints();
 
 const ADMIN = { "x-api-key": "configured" };
 

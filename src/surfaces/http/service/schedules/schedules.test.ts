@@ -4,7 +4,9 @@ import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { passTime, schedulerOf } from "../../../../../test/fakes/schedule-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import { ENDPOINTS } from "../endpoints.ts";
+import { loadEndpoints } from "../endpoints.ts";
+
+const ENDPOINTS = await loadEndpoints();
 
 const ADMIN = { "x-api-key": "configured" };
 const START = Date.UTC(2026, 2, 28, 12);

@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import type { JsonObject } from "../../../../core/json.ts";
-import { ENDPOINTS } from "../endpoints.ts";
+import { loadEndpoints } from "../endpoints.ts";
+
+const ENDPOINTS = await loadEndpoints();
 
 const ADMIN = { "x-api-key": "configured" };
 
