@@ -30,6 +30,13 @@ const siblings = {
   triggers: [],
 };
 
+/** The rooms of src/operations: each may import those before it. `operation.ts` and `operations.ts` frame them all. */
+const rooms = [
+  ...["limits", "definitions", "application", "events", "storage", "runs", "agents", "approvals", "costs", "start"],
+  ...["repeat", "plan", "requests", "dead-letters", "keys", "data", "database", "restate", "templates", "service"],
+  ...["terminals", "schedules", "webhooks", "triggers", "workflows"],
+];
+
 const tests = "[.]test[.]ts$";
 const names = Object.keys(layers).join("|");
 
@@ -52,10 +59,33 @@ const siblingRules = Object.entries(siblings).map(([layer, shared]) => ({
   },
 }));
 
+const roomRules = rooms.map((room, at) => ({
+  name: `room-${room}`,
+  comment: `src/operations/${room} may import ${rooms.slice(0, at).join(", ") || "no other room"}.`,
+  severity: "error",
+  from: { path: `^src/operations/${room}/`, pathNot: tests },
+  to: { path: "^src/operations/[^/]+/", pathNot: `^src/operations/(${rooms.slice(0, at + 1).join("|")})/` },
+}));
+
 module.exports = {
   forbidden: [
     ...layerRules,
     ...siblingRules,
+    ...roomRules,
+    {
+      name: "room-unknown",
+      comment: "Every folder of src/operations has its place in the order of rooms.",
+      severity: "error",
+      from: { path: "^src/operations/[^/]+/", pathNot: `^src/operations/(${rooms.join("|")})/` },
+      to: {},
+    },
+    {
+      name: "rooms-stand-on-the-ground",
+      comment: "What all rooms use imports none of them.",
+      severity: "error",
+      from: { path: "^src/operations/[^/]+[.]ts$", pathNot: `${tests}|/operations?[.]ts$` },
+      to: { path: "^src/operations/[^/]+/" },
+    },
     {
       name: "layer-main",
       comment: "main.ts starts a surface or the app and decides nothing.",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
-import { toValue } from "./requests/parse-json.ts";
+import { toValue } from "./parse-json.ts";
 
 /** A field of an input, as surfaces need to know it that take texts: queries and command lines. */
 export interface Field {

@@ -7,7 +7,7 @@ import type { Operation } from "./operation.ts";
 const TOPICS = [
   { topic: "runs", words: [], load: () => import("./start/submissions.ts") },
   { topic: "workflows", words: ["workflows"], load: () => import("./workflows/workflows.ts") },
-  { topic: "workflows", words: [], load: () => import("./definitions/definitions.ts") },
+  { topic: "workflows", words: [], load: () => import("./workflows/definitions.ts") },
   { topic: "costs", words: [], load: () => import("./plan/plans.ts") },
   { topic: "runs", words: ["runs"], load: () => import("./runs/runs.ts") },
   { topic: "runs", words: [], load: () => import("./runs/run-steps.ts") },

@@ -14,7 +14,7 @@ import type { AppHost, Ports, ServiceRecords, WantedFile } from "../../src/opera
 import type { RegisteredDefinition } from "../../src/operations/definitions/registry.ts";
 import { EventFeed } from "../../src/operations/events/event-feed.ts";
 import { RunObservers } from "../../src/operations/events/run-observers.ts";
-import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
+import { RequestRunner } from "../../src/operations/start/request-runner.ts";
 import { TriggerTables } from "../../src/operations/triggers/trigger-tables.ts";
 import type { Metrics } from "../../src/ports/metrics.ts";
 import type { TerminalViews } from "../../src/ports/terminals/terminal-views.ts";

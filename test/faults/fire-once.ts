@@ -5,7 +5,7 @@ import { DEFAULTS } from "../../src/config/settings.ts";
 import { EVERYTHING } from "../../src/core/trust/grant.ts";
 import type { AppHost, Ports } from "../../src/operations/application/ports.ts";
 import { withMethods } from "../../src/operations/application/with-methods.ts";
-import { RequestRunner } from "../../src/operations/requests/request-runner.ts";
+import { RequestRunner } from "../../src/operations/start/request-runner.ts";
 import type { SlotRecord } from "../../src/ports/service/schedules.ts";
 import { Scheduler } from "../../src/triggers/schedules/scheduler.ts";
 import { FakeClock } from "../fakes/fake-clock.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
+import { findRun } from "../../src/operations/application/find-run.ts";
 import { describeRun } from "../../src/operations/runs/describe/describe-run.ts";
-import { findRun } from "../../src/operations/runs/find-run.ts";
 import { prepareRun } from "../../src/operations/start/prepare-run.ts";
 import { ROOT } from "../support/fixtures.ts";
 

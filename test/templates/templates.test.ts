@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
 import { parseExact, writeExact } from "../../src/core/exact-json.ts";
+import { findRun } from "../../src/operations/application/find-run.ts";
 import type { OpenApplication } from "../../src/operations/application/ports.ts";
 import { findApproval } from "../../src/operations/approvals/answer-approval.ts";
-import { validateDefinition } from "../../src/operations/definitions/validate-definition.ts";
 import { describeRun } from "../../src/operations/runs/describe/describe-run.ts";
-import { findRun } from "../../src/operations/runs/find-run.ts";
 import { prepareRun } from "../../src/operations/start/prepare-run.ts";
 import {
   layOutTemplate,
@@ -16,6 +15,7 @@ import {
   showTemplate,
   type Template,
 } from "../../src/operations/templates/template-folders.ts";
+import { validateDefinition } from "../../src/operations/workflows/validate-definition.ts";
 
 const templates = await listTemplates();
 const NEVER = new AbortController().signal;

@@ -2,7 +2,7 @@ import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { AppHost, Driving, Place, Ports, ServeRunsOptions, Stores } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
-import { RequestRunner, type RunningHost } from "../../operations/requests/request-runner.ts";
+import { RequestRunner, type RunningHost } from "../../operations/start/request-runner.ts";
 import { Submissions } from "../../operations/start/submit-run.ts";
 import type { LentParts } from "../../surfaces/mcp/service/service-tool.ts";
 import type { ReconnectingHost } from "../owner/reconnecting-host.ts";

@@ -1,6 +1,6 @@
 import type { Driving, Stores } from "../../operations/application/ports.ts";
-import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { countDeliveries, countOpenApprovals, countUnfinishedRuns } from "../../operations/service/metrics-gauges.ts";
+import type { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { CapacityView, PoolState } from "../../ports/capacity.ts";
 import type { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import type { MetricsGauge } from "../../telemetry/metrics/service-metrics.ts";

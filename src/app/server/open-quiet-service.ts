@@ -3,7 +3,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Ports } from "../../operations/application/ports.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
-import { RequestRunner } from "../../operations/requests/request-runner.ts";
+import { RequestRunner } from "../../operations/start/request-runner.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
 import { createHttpApp } from "../../surfaces/http/create-http-app.ts";
 import type { HttpEnv, HttpParts } from "../../surfaces/http/http-parts.ts";

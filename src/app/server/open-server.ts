@@ -7,7 +7,7 @@ import type { DefinitionLibrary, LibraryChange } from "../../operations/definiti
 import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
-import { RequestRunner } from "../../operations/requests/request-runner.ts";
+import { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
 import { DeliveryDispatcher } from "../../operations/webhooks/delivery-dispatcher.ts";

@@ -9,7 +9,7 @@ import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegistryPlaces } from "../definitions/registry.ts";
-import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
+import { findSaved, reportOnSaved } from "../definitions/saved-definitions.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
 
 type Places = Pick<Ports, "appDir" | "config" | "library">;

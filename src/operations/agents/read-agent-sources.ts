@@ -5,13 +5,13 @@ import type { DefinitionPart } from "../../dialects/definition.ts";
 import { listAgentNames } from "../../dialects/list-names.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
 import type { Place } from "../application/ports.ts";
+import { listAgentFiles } from "../definitions/agents/agent-files.ts";
+import { findWorkspace } from "../definitions/agents/workspace.ts";
 import { checkWholeText, type TextOrigin } from "../definitions/compile/report-on-text.ts";
 import { agentsFileOf, foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
-import { listAgentFiles } from "./agent-files.ts";
 import { missingAgentsFile } from "./missing-agents-file.ts";
-import { findWorkspace } from "./workspace.ts";
 
 export type AgentPlaces = Pick<Place, "appDir" | "config">;
 

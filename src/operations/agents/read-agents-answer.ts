@@ -4,7 +4,7 @@ import { toText } from "../../core/expressions/to-text.ts";
 import type { Handle } from "../../core/history/run-state.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
 import type { StepHistory } from "../runs/describe/describe-run-history.ts";
 import { type RunReading, type RunSources, readValues } from "../runs/describe/describe-run-reading.ts";
 import { type StepEntry, stepsInOrder } from "../runs/describe/describe-run-steps.ts";

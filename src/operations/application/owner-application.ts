@@ -1,5 +1,5 @@
 import { type Grant, meet } from "../../core/trust/grant.ts";
-import { limitCost } from "../costs/lower-limits.ts";
+import { limitCost } from "../limits/lower-limits.ts";
 import type { Driving, Principal, Stores } from "./ports.ts";
 import { forTenant } from "./tenant-application.ts";
 import { withMethods } from "./with-methods.ts";

@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { filesOfTenant } from "../../hosts/tenant-files.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
-import { findRun } from "../runs/find-run.ts";
+import { findRun } from "./find-run.ts";
 import type { AppHost, Driving, Principal, Records, Stores } from "./ports.ts";
 import { withMethods } from "./with-methods.ts";
 

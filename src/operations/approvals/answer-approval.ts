@@ -2,8 +2,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import type { ApprovalAnswer } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Driving, Stores } from "../application/ports.ts";
-import { findRun } from "../runs/find-run.ts";
 import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
 import { placeOf } from "./place-of.ts";
 

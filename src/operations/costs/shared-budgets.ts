@@ -4,8 +4,8 @@ import { toIsoDay, toIsoTime } from "../../core/iso-time.ts";
 import type { Budget, Budgets } from "../../ports/service/budgets.ts";
 import type { BudgetHold } from "../../ports/waits.ts";
 import type { Place, Ports } from "../application/ports.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
 import type { BudgetDescription } from "./budget-schema.ts";
-import { toUsd } from "./micro-dollars.ts";
 
 /**
  * Refuses a run that no budget leaves anything for, before it has begun; one that asks a person lets it begin. Throws

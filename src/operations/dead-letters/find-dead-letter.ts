@@ -2,8 +2,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Stores } from "../application/ports.ts";
-import { findRun } from "../runs/find-run.ts";
 import { type DeadLetter, findDeadLetterNote, toDeadLetter } from "./list-dead-letters.ts";
 
 export interface FoundDeadLetter {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve, sep } from "node:path";
 import { listNames } from "../../dialects/list-names.ts";
-import { findWorkspace } from "../agents/workspace.ts";
+import { findWorkspace } from "./agents/workspace.ts";
 import { readTextFile } from "./read-text-file.ts";
 
 /** The places of an application's definitions. */

@@ -1,6 +1,6 @@
 import { findChromium } from "../../config/find-chromium.ts";
 import type { Config } from "../../config/load-config.ts";
-import type { Ports } from "../application/ports.ts";
+import type { DefinitionLibrary } from "./definition-library.ts";
 
 /** The configured defaults of definitions, and their places. */
 export interface ConfiguredOptions {
@@ -26,7 +26,13 @@ export function loadOptionsOf({ settings, env }: Pick<Config, "settings" | "env"
   };
 }
 
+interface Registered {
+  readonly appDir: string;
+  readonly config: Config;
+  readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
+}
+
 /** The places in which an application's definitions go by their names. */
-export function registryOf({ appDir, library, config }: Pick<Ports, "appDir" | "library" | "config">) {
+export function registryOf({ appDir, library, config }: Registered) {
   return { appDir, library, ...loadOptionsOf(config) };
 }

@@ -1,8 +1,8 @@
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { LoggedEvent } from "../../ports/journal.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
-import { showLimit } from "../costs/use-limits.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
+import { showLimit } from "../limits/use-limits.ts";
 
 /** An event of any run, for followers of all runs. */
 export interface ToldEvent {

@@ -8,7 +8,7 @@ import { suggest } from "../../dialects/did-you-mean.ts";
 import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Place, Principal, Stores } from "../application/ports.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, givenTimeSchema, idField, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
 import { newKeySecret } from "./api-keys.ts";

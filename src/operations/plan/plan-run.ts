@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import { USUAL_TOKENS } from "../../ports/model-prices.ts";
 import type { StartPorts } from "../application/ports.ts";
-import { describeRunLimits } from "../costs/use-limits.ts";
+import { describeRunLimits } from "../limits/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
 import { findCalled } from "../start/resolve-call.ts";
 import { planCapacity } from "./plan-capacity.ts";

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { costOfTry, type ModelPrice, type ModelPrices } from "../../ports/model-prices.ts";
 import { passTurn } from "../../ports/turns.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
 import { isMessage } from "../start/input/read-message.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
 import type { Assumptions, PlannedStep } from "./plan-schemas.ts";

@@ -2,7 +2,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, TaskStep } from "../../core/graph/graph.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { type TryCalls, USUAL_STEP_TURNS } from "../../ports/model-prices.ts";
-import { toMicro } from "../costs/micro-dollars.ts";
+import { toMicro } from "../limits/micro-dollars.ts";
 import type { Assumptions } from "./plan-schemas.ts";
 import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 

@@ -1,6 +1,6 @@
 import type { Step } from "../../core/graph/graph.ts";
 import type { ModelPrice } from "../../ports/model-prices.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
 import type { Count } from "./plan-count.ts";
 import type { PlannedCost, PlannedStep } from "./plan-schemas.ts";
 

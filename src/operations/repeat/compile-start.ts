@@ -5,9 +5,9 @@ import type { Place, Ports, Stores } from "../application/ports.ts";
 import { compileText, holdTo } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
+import { readPinnedGraph } from "../runs/read-pinned-graph.ts";
 import { narrowDefinition } from "../start/narrow-definition.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
-import { readPinnedGraph } from "./read-pinned-graph.ts";
 
 export interface SentStart {
   readonly text: string;

@@ -5,13 +5,13 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { Library, Place, StartPorts } from "../application/ports.ts";
 import { holdTo } from "../definitions/compile-text.ts";
-import type { FetchedDefinitions, Remote } from "../definitions/fetched-definitions.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { findRegistered } from "../definitions/registry.ts";
+import type { ExecuteRequest, RequestedWork } from "../start/input/read-request.ts";
 import { toRequestInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
+import type { FetchedDefinitions, Remote } from "./fetched-definitions.ts";
 import { oneStepDefinition } from "./one-step-definition.ts";
-import type { ExecuteRequest, RequestedWork } from "./read-request.ts";
 import { withoutTrusted } from "./request-context.ts";
 
 export interface ExecuteParts {

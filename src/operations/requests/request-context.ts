@@ -6,7 +6,7 @@ import { registryOf } from "../definitions/load-options.ts";
 import { readRunResult } from "../runs/read-run-result.ts";
 import { toRunInput } from "../start/input/to-run-input.ts";
 import { prepareStart } from "../start/prepare-run.ts";
-import type { RequestRunner } from "./request-runner.ts";
+import type { RequestRunner } from "../start/request-runner.ts";
 
 /** The data by which a caller of the server is known. */
 export interface Caller {

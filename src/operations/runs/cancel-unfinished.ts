@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { RunRecord } from "../../ports/journal.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Driving, Stores } from "../application/ports.ts";
-import { findRun } from "./find-run.ts";
 
 /**
  * Starts nothing but `finally` steps any more; a second time the run ends without waiting for the steps that are under way.

@@ -3,10 +3,10 @@ import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Stores } from "../application/ports.ts";
 import type { Frozen } from "../schemas.ts";
 import { describeRun } from "./describe/describe-run.ts";
-import { findRun } from "./find-run.ts";
 import type { RunDescription, StepDescription } from "./run-schemas.ts";
 
 interface Pair<Value> {

@@ -1,12 +1,12 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { EventRow } from "../../ports/journal.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Principal, Stores } from "../application/ports.ts";
 import { explainGraph } from "../definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
-import { readPinnedGraph } from "../repeat/read-pinned-graph.ts";
 import { eachEvent } from "./each-event.ts";
-import { findRun } from "./find-run.ts";
+import { readPinnedGraph } from "./read-pinned-graph.ts";
 
 interface EventsPage {
   readonly afterSeq: number;

@@ -4,9 +4,9 @@ import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { MetricsSum, type RunMetrics } from "../requests/run-metrics.ts";
 import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe/describe-run-reading.ts";
 import { eachEvent } from "./each-event.ts";
+import { MetricsSum, type RunMetrics } from "./run-metrics.ts";
 
 /** How a run has ended, for whoever asked for it. */
 export interface RunResult {

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Driving, Stores } from "../application/ports.ts";
-import { findRun } from "./find-run.ts";
 
 /**
  * Takes a run away that has ended, with everything that the journal holds of it. Files that it made stay, and so do large

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../ports/journal.ts";
-import { atMostSchema } from "../costs/micro-dollars.ts";
+import { atMostSchema } from "../limits/micro-dollars.ts";
 import { errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 import { storedFileSchema } from "../storage/stored-files.ts";
 

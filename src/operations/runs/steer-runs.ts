@@ -3,9 +3,9 @@ import type { RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { compareWithSource } from "../repeat/compare-with-source.ts";
 import { idField, jsonSchema } from "../schemas.ts";
 import { cancelUnfinished, findUnfinished } from "./cancel-unfinished.ts";
+import { compareWithSource } from "./compare-with-source.ts";
 import { findAwaited } from "./find-awaited.ts";
 import { acceptedRunSchema } from "./run-schemas.ts";
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { ViolationRecord } from "../../ports/journal.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Principal, Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, givenTimeSchema, listOf, numberCursor, pageQuery, timeSchema } from "../schemas.ts";
-import { findRun } from "./find-run.ts";
 
 const actionSchema = z.enum(["redact", "block", "approve", "alert"]);
 

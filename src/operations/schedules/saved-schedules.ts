@@ -2,8 +2,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { DefinitionKey, StartsBy, StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { Ports } from "../application/ports.ts";
+import { reportOnSaved } from "../definitions/saved-definitions.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
-import { reportOnSaved } from "../workflows/saved-definitions.ts";
 import { addDefined, type DefinedSchedule, timetableOf, toDefinedEdit } from "./defined-schedules.ts";
 import type { Timetable } from "./fire-times.ts";
 

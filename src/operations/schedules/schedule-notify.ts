@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunStatus } from "../../ports/journal.ts";
 import type { Place } from "../application/ports.ts";
-import { showSlackUrl, showUrl } from "../webhooks/show-receiver.ts";
+import { showSlackUrl, showUrl } from "../show-receiver.ts";
 
 /** Whom a schedule tells what became of its runs. */
 export interface ScheduleNotify {

@@ -10,7 +10,7 @@ import type { TextOrigin } from "../definitions/compile/report-on-text.ts";
 import { definitionInvalid } from "../definitions/compile-text.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
-import { findSaved, reportOnSaved } from "../workflows/saved-definitions.ts";
+import { findSaved, reportOnSaved } from "../definitions/saved-definitions.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
 import { toRunInput } from "./input/to-run-input.ts";
 import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";

@@ -11,7 +11,7 @@ import { compileText } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { type DefinitionPlaces, findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
-import { findSaved } from "../workflows/saved-definitions.ts";
+import { findSaved } from "../definitions/saved-definitions.ts";
 import { fromMessage, isMessage } from "./input/read-message.ts";
 import { toRunInput } from "./input/to-run-input.ts";
 import { callersGrant } from "./run-grants.ts";

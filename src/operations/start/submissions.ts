@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { StartPorts } from "../application/ports.ts";
-import { toUseLimits } from "../costs/use-limits.ts";
+import { toUseLimits } from "../limits/use-limits.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeRun } from "../runs/describe/describe-run.ts";
 import { acceptedRunSchema, runSchema } from "../runs/run-schemas.ts";

@@ -7,10 +7,10 @@ import type { RunRecord } from "../../ports/journal.ts";
 import type { GivenKey } from "../../ports/service/idempotency-keys.ts";
 import type { Place, Principal, StartPorts, Stores } from "../application/ports.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
-import type { Ran, RequestRunner } from "../requests/request-runner.ts";
 import type { acceptedRunSchema } from "../runs/run-schemas.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 import type { Submission } from "./prepare-submission.ts";
+import type { Ran, RequestRunner } from "./request-runner.ts";
 import { withTrace } from "./with-trace.ts";
 
 /** A client's request for a run. The client may repeat it with the same key. */

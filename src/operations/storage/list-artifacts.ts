@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Stores } from "../application/ports.ts";
-import { findRun } from "../runs/find-run.ts";
 import { describeStoredFile, type StoredFile } from "./stored-files.ts";
 
 type ArtifactsApplication = Pick<Stores, "artifacts" | "records">;

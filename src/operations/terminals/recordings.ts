@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toArtifactFolder } from "../../ports/artifact-folder.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Principal, Stores } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { findRun } from "../runs/find-run.ts";
 import { bytesSchema, type Frozen, idField, listOf, pageQuery, timeSchema } from "../schemas.ts";
 import { describeStoredFile } from "../storage/stored-files.ts";
 

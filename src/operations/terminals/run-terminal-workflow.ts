@@ -12,11 +12,11 @@ import type { AppHost, Driving, StartPorts, Stores } from "../application/ports.
 import { compileText } from "../definitions/compile-text.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
+import { findSaved } from "../definitions/saved-definitions.ts";
 import { followRun } from "../runs/follow/follow-run.ts";
 import { toRunInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
-import { findSaved } from "../workflows/saved-definitions.ts";
 import { readWorkflowResult } from "./read-workflow-result.ts";
 import type { RunWorkflowRequest } from "./run-workflow-tool.ts";
 import { failedResponse, type RunWorkflowResponse } from "./run-workflow-tool.ts";

@@ -4,9 +4,9 @@ import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { forOwner } from "../application/owner-application.ts";
 import type { Driving, StartPorts } from "../application/ports.ts";
 import { withoutTrusted } from "../requests/request-context.ts";
-import type { RequestRunner } from "../requests/request-runner.ts";
 import { toRequestInput } from "../start/input/to-run-input.ts";
 import { prepareStart } from "../start/prepare-run.ts";
+import type { RequestRunner } from "../start/request-runner.ts";
 import { withTrace } from "../start/with-trace.ts";
 import type { TriggerTarget } from "./trigger-table.ts";
 

@@ -5,7 +5,7 @@ import type { DefinitionPorts } from "../application/ports.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";
-import { reportOnSaved } from "../workflows/saved-definitions.ts";
+import { reportOnSaved } from "../definitions/saved-definitions.ts";
 import { buildTriggerTable, type TriggerTable, type TriggerTarget, targetsIn } from "./trigger-table.ts";
 
 /** A table with what it was made from: as long as these are the same objects, nothing has changed. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Delivery } from "../../ports/service/deliveries.ts";
-import { showReceiver } from "./show-receiver.ts";
+import { showReceiver } from "../show-receiver.ts";
 import { takeUpNotices } from "./take-up-notices.ts";
 import { takeUpWebhooks } from "./take-up-webhooks.ts";
 import { type TryParts, tryDelivery } from "./try-delivery.ts";

@@ -1,6 +1,6 @@
 import { writeExact } from "../../core/exact-json.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import { toUsd } from "../costs/micro-dollars.ts";
+import { toUsd } from "../limits/micro-dollars.ts";
 import { describeHead } from "../runs/describe/describe-run.ts";
 import type { RunReading } from "../runs/describe/describe-run-reading.ts";
 

@@ -7,7 +7,7 @@ import type { ToldAlert } from "../../hosts/session/policies/output-policies.ts"
 import type { ToldHeld } from "../../hosts/session/tell-held.ts";
 import type { OutboxRecord, RunRecord } from "../../ports/journal.ts";
 import type { Records, Stores } from "../application/ports.ts";
-import { showLimit } from "../costs/use-limits.ts";
+import { showLimit } from "../limits/use-limits.ts";
 import { readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
 import type { WantedDelivery } from "./add-delivery.ts";

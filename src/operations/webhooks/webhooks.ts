@@ -3,11 +3,11 @@ import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Deliveries, Delivery, DeliverySelection, DeliveryTry } from "../../ports/service/deliveries.ts";
+import { findRun } from "../application/find-run.ts";
 import { type Driving, isServed, type Place, type Principal, type Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { findRun } from "../runs/find-run.ts";
 import { errorSchema, type Frozen, idField, listOf, offsetQuery, pageQuery, timeSchema } from "../schemas.ts";
-import { showReceiver } from "./show-receiver.ts";
+import { showReceiver } from "../show-receiver.ts";
 import { checkSignatures } from "./sign-webhook.ts";
 
 const statusSchema = z

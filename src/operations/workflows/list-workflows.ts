@@ -7,10 +7,10 @@ import type { DefinitionReport } from "../definitions/compile/report-on-text.ts"
 import { describeProblem } from "../definitions/describe-problem.ts";
 import { registryOf } from "../definitions/load-options.ts";
 import { listRegistered, type RegisteredDefinition } from "../definitions/registry.ts";
+import { listSaved } from "../definitions/saved-definitions.ts";
+import type { WorkflowSummary } from "../definitions/workflow-schemas.ts";
 import { reportOnArmed } from "./report-on-armed.ts";
-import { listSaved } from "./saved-definitions.ts";
 import { listKept } from "./terminal-library.ts";
-import type { WorkflowSummary } from "./workflow-schemas.ts";
 
 /** Files of the application, what terminals have kept and what was saved through the service, by name. */
 export async function listWorkflows(app: DefinitionPorts): Promise<readonly WorkflowSummary[]> {

@@ -2,8 +2,8 @@ import { renderProblem } from "../../dialects/render-problem.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { DefinitionPorts } from "../application/ports.ts";
 import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
+import { reportOnSaved } from "../definitions/saved-definitions.ts";
 import { TriggerTables } from "../triggers/trigger-tables.ts";
-import { reportOnSaved } from "./saved-definitions.ts";
 
 /** Reports on definitions that clients have saved, each with why its trigger is not armed: a file may have come later. */
 export async function reportOnArmed(

@@ -9,12 +9,12 @@ import { takenTwice } from "../definitions/find-named.ts";
 import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { looksLikeFile } from "../definitions/looks-like-file.ts";
 import { findRegistered, listRegistered } from "../definitions/registry.ts";
+import { reportOnSaved } from "../definitions/saved-definitions.ts";
+import type { SavedVersion, SavedWorkflowVersion } from "../definitions/workflow-schemas.ts";
 import { armSaved, disarmSaved, startsByOf } from "../schedules/saved-schedules.ts";
 import { buildTriggerTable, type TriggerProblem, targetsIn } from "../triggers/trigger-table.ts";
 import { targetsOfSaved, toTarget } from "../triggers/trigger-tables.ts";
-import { reportOnSaved } from "./saved-definitions.ts";
 import { workflowUnknown } from "./show-workflow.ts";
-import type { SavedVersion, SavedWorkflowVersion } from "./workflow-schemas.ts";
 
 type SavingApplication = DefinitionPorts & Pick<Ports, "clock" | "maxRunCostMicro">;
 

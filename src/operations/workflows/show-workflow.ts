@@ -9,11 +9,11 @@ import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
 import { findNamed } from "../definitions/find-named.ts";
 import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
+import { findSaved } from "../definitions/saved-definitions.ts";
+import type { WorkflowDescription } from "../definitions/workflow-schemas.ts";
 import { summarizeKept, summarizeRegistered, summarizeReport, summarizeStored } from "./list-workflows.ts";
 import { reportOnArmed } from "./report-on-armed.ts";
-import { findSaved } from "./saved-definitions.ts";
 import { findKept, readKept } from "./terminal-library.ts";
-import type { WorkflowDescription } from "./workflow-schemas.ts";
 
 type ShowingApplication = DefinitionPorts & Pick<Place, "mask">;
 

@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { DefinitionPorts, Library } from "../application/ports.ts";
-import { defineOperation, type OperationContext } from "../operation.ts";
-import { idField, listOf, numberedPage, offsetQuery, pageQuery, takePage, takePageAfter } from "../schemas.ts";
-import { keyOf, listWorkflows as list } from "./list-workflows.ts";
-import { listVersions, removeWorkflow as remove, saveWorkflow as save } from "./save-workflow.ts";
-import { findSaved } from "./saved-definitions.ts";
-import { showWorkflow as show } from "./show-workflow.ts";
-import { findKept, removeKept, renameKept } from "./terminal-library.ts";
+import { findSaved } from "../definitions/saved-definitions.ts";
 import {
   type SavedWorkflowVersion,
   savedVersionSchema,
   versionSchema,
   workflowSchema,
   workflowSummarySchema,
-} from "./workflow-schemas.ts";
+} from "../definitions/workflow-schemas.ts";
+import { defineOperation, type OperationContext } from "../operation.ts";
+import { idField, listOf, numberedPage, offsetQuery, pageQuery, takePage, takePageAfter } from "../schemas.ts";
+import { keyOf, listWorkflows as list } from "./list-workflows.ts";
+import { listVersions, removeWorkflow as remove, saveWorkflow as save } from "./save-workflow.ts";
+import { showWorkflow as show } from "./show-workflow.ts";
+import { findKept, removeKept, renameKept } from "./terminal-library.ts";
 
 const name = idField("The name of a workflow.", "workflows ls");
 const text = z.string().min(1).describe("A definition in any of the formats.");

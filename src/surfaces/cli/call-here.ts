@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import { parseExact, writeExact } from "../../core/exact-json.ts";
+import { findRun } from "../../operations/application/find-run.ts";
 import type { AppHost, OpenApplication, Ports } from "../../operations/application/ports.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import type { Operation } from "../../operations/operation.ts";
-import { readPinnedGraph } from "../../operations/repeat/read-pinned-graph.ts";
 import { describeHead, describeRun } from "../../operations/runs/describe/describe-run.ts";
 import { readRunHistory } from "../../operations/runs/describe/describe-run-reading.ts";
-import { findRun } from "../../operations/runs/find-run.ts";
 import { followRun } from "../../operations/runs/follow/follow-run.ts";
+import { readPinnedGraph } from "../../operations/runs/read-pinned-graph.ts";
 import type { FollowedRun, RunCaller } from "./caller.ts";
 import { tell } from "./print.ts";
 import { shortId } from "./render/text/formats.ts";
@@ -117,7 +117,7 @@ export class HereCaller implements RunCaller {
 
   async #openSubmissions() {
     const [{ RequestRunner }, { Submissions }] = await Promise.all([
-      import("../../operations/requests/request-runner.ts"),
+      import("../../operations/start/request-runner.ts"),
       import("../../operations/start/submit-run.ts"),
     ]);
     const host = {

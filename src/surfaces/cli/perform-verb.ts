@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../../core/json.ts";
 import { readBinaryFile, readTextFile } from "../../operations/definitions/read-text-file.ts";
 import { type Field, fieldsOf, fromText } from "../../operations/fields.ts";
 import type { CliVerb, Operation } from "../../operations/operation.ts";
-import { parseJson } from "../../operations/requests/parse-json.ts";
+import { parseJson } from "../../operations/parse-json.ts";
 import { MAX_PAGE } from "../../operations/schemas.ts";
 import { gatherInput } from "../../operations/start/input/gather-input.ts";
 import type { Caller } from "./caller.ts";

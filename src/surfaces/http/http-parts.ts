@@ -7,8 +7,8 @@ import type { ServiceCaller } from "../../operations/application/service-caller.
 import type { EventFeed } from "../../operations/events/event-feed.ts";
 import type { OperationContext } from "../../operations/operation.ts";
 import type { ExecuteParts } from "../../operations/requests/execute-request.ts";
-import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import type { FollowedRuns } from "../../operations/runs/follow/followed-runs.ts";
+import type { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { Submissions } from "../../operations/start/submit-run.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import type { Metrics } from "../../ports/metrics.ts";

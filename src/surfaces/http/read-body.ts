@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import { parseJson } from "../../operations/requests/parse-json.ts";
+import { parseJson } from "../../operations/parse-json.ts";
 
 /** The bytes of a request's body. Throws `BODY_TOO_LARGE`, before more than the limit is in memory, and `REQUEST_INVALID`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {

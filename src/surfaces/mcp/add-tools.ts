@@ -3,7 +3,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { isDeeperThan } from "../../core/json-depth.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import { MAX_REQUEST_DEPTH } from "../../operations/requests/parse-json.ts";
+import { MAX_REQUEST_DEPTH } from "../../operations/parse-json.ts";
 import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { type CallProgress, ProgressTeller } from "./progress-teller.ts";

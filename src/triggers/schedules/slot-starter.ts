@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { AppHost, Driving, StartPorts } from "../../operations/application/ports.ts";
-import type { RequestRunner } from "../../operations/requests/request-runner.ts";
 import { isRefusal, prepareScheduled, runIdOf } from "../../operations/schedules/run-schedule.ts";
+import type { RequestRunner } from "../../operations/start/request-runner.ts";
 import { tellRefused } from "../../operations/webhooks/take-up-notices.ts";
 import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 

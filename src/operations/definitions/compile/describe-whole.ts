@@ -1,8 +1,8 @@
 import type { Flow, Graph } from "../../../core/graph/graph.ts";
 import { stepsWithin } from "../../../core/graph/steps-within.ts";
-import type { TextValidation } from "../../workflows/workflow-schemas.ts";
 import { describeProblem } from "../describe-problem.ts";
 import { explainGraph } from "../explain/explain-graph.ts";
+import type { TextValidation } from "../workflow-schemas.ts";
 import type { WholeReport } from "./report-on-text.ts";
 
 /** More than these nobody can look at. */

@@ -5,7 +5,7 @@ import { rounds } from "../../../../test/properties/rounds.ts";
 import { ROOT } from "../../../../test/support/fixtures.ts";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { EVERYTHING, SENT } from "../../../core/trust/grant.ts";
-import { validationSchema } from "../../workflows/workflow-schemas.ts";
+import { validationSchema } from "../workflow-schemas.ts";
 import { describeWhole } from "./describe-whole.ts";
 import { reportOnSent, validateSent } from "./report-on-sent.ts";
 import { checkWholeText, reportOnText } from "./report-on-text.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { DeadlineThreads } from "../../../schemas/deadline-threads.ts";
-import type { Surroundings } from "../../agents/agent-surroundings.ts";
-import type { TextValidation } from "../../workflows/workflow-schemas.ts";
+import type { Surroundings } from "../agents/agent-surroundings.ts";
+import type { TextValidation } from "../workflow-schemas.ts";
 import { describeWhole } from "./describe-whole.ts";
 import { checkWholeText, type DefinitionReport, reportOnText, type TextOrigin } from "./report-on-text.ts";
 import type { CompileAnswer, CompileJob } from "./thread-main.ts";

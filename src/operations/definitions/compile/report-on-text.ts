@@ -13,7 +13,7 @@ import { loadDefinition } from "../../../dialects/load-definition.ts";
 import { renderProblem } from "../../../dialects/render-problem.ts";
 import { reportLacks } from "../../../dialects/report-lacks.ts";
 import type { CompiledDefinition, ShownProblem } from "../../../hosts/compiled-definition.ts";
-import { type Surroundings, surroundingsOf } from "../../agents/agent-surroundings.ts";
+import { type Surroundings, surroundingsOf } from "../agents/agent-surroundings.ts";
 import { pinFiles } from "../pin-files.ts";
 
 export interface DefinitionReport {

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import type { CompiledDefinition } from "../../../hosts/compiled-definition.ts";
-import type { TextValidation } from "../../workflows/workflow-schemas.ts";
+import type { TextValidation } from "../workflow-schemas.ts";
 import { describeWhole } from "./describe-whole.ts";
 import { checkWholeText, type DefinitionReport, reportOnText, type TextOrigin } from "./report-on-text.ts";
 

@@ -1,8 +1,8 @@
 import type { Each, Graph, RetryPolicy, Step, Transition } from "../../../core/graph/graph.ts";
 import { type IndexedFlow, indexGraph } from "../../../core/graph/indexed-graph.ts";
 import { computeShape, SINGLE } from "../../../core/graph/shape.ts";
-import { toUsd } from "../../costs/micro-dollars.ts";
-import { describeRunLimits } from "../../costs/use-limits.ts";
+import { toUsd } from "../../limits/micro-dollars.ts";
+import { describeRunLimits } from "../../limits/use-limits.ts";
 import { type KnownPlaces, showExpr } from "./explain-graph-expr.ts";
 import type { FlowExplanation, GraphExplanation, StepExplanation } from "./graph-schemas.ts";
 

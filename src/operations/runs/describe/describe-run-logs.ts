@@ -5,10 +5,10 @@ import type { StepLogged } from "../../../core/history/events.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import type { Json } from "../../../core/json.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
+import { findRun } from "../../application/find-run.ts";
 import type { Stores } from "../../application/ports.ts";
 import { type Frozen, jsonSchema, timeSchema } from "../../schemas.ts";
 import { eachEvent } from "../each-event.ts";
-import { findRun } from "../find-run.ts";
 import { openValues, type RunSources, readRunHistory } from "./describe-run-reading.ts";
 
 export const stepLogSchema = z

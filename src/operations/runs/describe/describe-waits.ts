@@ -4,7 +4,7 @@ import { toIsoTime } from "../../../core/iso-time.ts";
 import { type RunRecord, wantsDriver } from "../../../ports/journal.ts";
 import type { BudgetWait } from "../../../ports/waits.ts";
 import type { Care, Driving, Ports } from "../../application/ports.ts";
-import { toUsd } from "../../costs/micro-dollars.ts";
+import { toUsd } from "../../limits/micro-dollars.ts";
 import type { RunDescription } from "../run-schemas.ts";
 
 /** Runs that should go on, where no process is there to drive them: after a crash, and where one was left without a server. */

@@ -2,9 +2,9 @@ import { isErrorCode } from "../../../core/errors/error-table.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { RunNotice } from "../../../hosts/run-host.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
+import { findRun } from "../../application/find-run.ts";
 import type { AppHost, Driving, Stores } from "../../application/ports.ts";
 import { findAwaited } from "../find-awaited.ts";
-import { findRun } from "../find-run.ts";
 
 export type Followed =
   /** The run has ended, or nothing is left but waiting for a person or an event. */

@@ -7,13 +7,13 @@ import { runStatus, waitsForOthers } from "../../../core/interpreter/run-status.
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
 import { passTurn } from "../../../ports/turns.ts";
-import { boundedUsd, toUsd, toUsdAtMost } from "../../costs/micro-dollars.ts";
-import { describeLimits, showLimit } from "../../costs/use-limits.ts";
+import { findRun } from "../../application/find-run.ts";
+import { boundedUsd, toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
+import { describeLimits, showLimit } from "../../limits/use-limits.ts";
 import { describeRun } from "../describe/describe-run.ts";
 import { RunHistory, type StepHistory } from "../describe/describe-run-history.ts";
 import type { RunSources } from "../describe/describe-run-reading.ts";
 import { statusOfEnd, statusOfPhase } from "../describe/describe-run-steps.ts";
-import { findRun } from "../find-run.ts";
 import { endIdOf, type NumberedChange, RESULT_FROM, type RunNow, type StepNow } from "./streamed-change.ts";
 
 const PAGE = 200;

@@ -1,6 +1,6 @@
 import type { RunNotice } from "../../../hosts/run-host.ts";
+import { findRun } from "../../application/find-run.ts";
 import type { Driving, Principal, Stores } from "../../application/ports.ts";
-import { findRun } from "../find-run.ts";
 import { toTold } from "../read-run-events.ts";
 import type { FollowedRuns } from "./followed-runs.ts";
 import { isBehind, type ProgressChange, parseId, type RunNow, type StreamedChange } from "./streamed-change.ts";

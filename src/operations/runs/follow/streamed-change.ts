@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { EventRow, RunRecord, RunStatus } from "../../../ports/journal.ts";
-import type { LimitDescription } from "../../costs/use-limits.ts";
+import type { LimitDescription } from "../../limits/use-limits.ts";
 import type { StepStatus } from "../run-schemas.ts";
 
 /** A change that a follower of a run is told. Changes with an id can be asked for again; `status` tells the present. */

@@ -1,5 +1,5 @@
 import { toIsoTime } from "../../../core/iso-time.ts";
-import { toUsd } from "../../costs/micro-dollars.ts";
+import { toUsd } from "../../limits/micro-dollars.ts";
 import { describeError } from "../describe/describe-error.ts";
 import { errorOf, startOf } from "../describe/describe-run.ts";
 import { triesOf } from "../describe/describe-run-history.ts";

@@ -1,9 +1,9 @@
 import type { Handle } from "../../../core/history/run-state.ts";
+import { findRun } from "../../application/find-run.ts";
 import type { Stores } from "../../application/ports.ts";
 import { describeError } from "../describe/describe-error.ts";
 import { errorOf, outputOf, renderedIn, rendersPrompt, toPrompt } from "../describe/describe-run.ts";
 import type { RunSources } from "../describe/describe-run-reading.ts";
-import { findRun } from "../find-run.ts";
 import { attemptsOf, describeAttempt, describeSpan, type SpansReading } from "./describe-span.ts";
 import { describeAsOf, readSpans, stepUnknown } from "./list-steps.ts";
 import type { AttemptSpan } from "./run-spans.ts";

@@ -1,4 +1,4 @@
-import { boundedUsd, toUsd } from "../../costs/micro-dollars.ts";
+import { boundedUsd, toUsd } from "../../limits/micro-dollars.ts";
 import type { RunHistory, StepHistory } from "../describe/describe-run-history.ts";
 
 interface Sum {

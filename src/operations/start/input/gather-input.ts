@@ -3,7 +3,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readJson } from "../../../core/parse-json.ts";
 import { readTextFile } from "../../definitions/read-text-file.ts";
-import { toValue } from "../../requests/parse-json.ts";
+import { toValue } from "../../parse-json.ts";
 
 export interface GivenInput {
   /** `key=value` each; `key=@file` reads a file. They go before the file's. */

@@ -3,7 +3,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { ReferredDefinition } from "../../definitions/find-definition.ts";
-import { readRequestFile } from "../../requests/read-request-file.ts";
+import { readRequestFile } from "./read-request-file.ts";
 import { toRequestInput } from "./to-run-input.ts";
 
 interface RequestedRun {

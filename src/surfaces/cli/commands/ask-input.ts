@@ -1,7 +1,7 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
-import { toValue } from "../../../operations/requests/parse-json.ts";
+import { toValue } from "../../../operations/parse-json.ts";
 import { checkPayload, type MissingInput } from "../../../operations/start/input/check-input.ts";
 import { io } from "../process-io.ts";
 import { sanitize } from "../render/text/sanitize.ts";

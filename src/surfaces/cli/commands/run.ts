@@ -1,5 +1,5 @@
 import type { OpenApplication } from "../../../operations/application/ports.ts";
-import { toUseLimits } from "../../../operations/costs/use-limits.ts";
+import { toUseLimits } from "../../../operations/limits/use-limits.ts";
 import type { MissingInput } from "../../../operations/start/input/check-input.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
 import { HereCaller } from "../call-here.ts";

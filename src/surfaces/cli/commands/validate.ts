@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../core/json.ts";
 import type { Place } from "../../../operations/application/ports.ts";
-import { validateDefinition } from "../../../operations/definitions/validate-definition.ts";
-import type { TextValidation } from "../../../operations/workflows/workflow-schemas.ts";
+import type { TextValidation } from "../../../operations/definitions/workflow-schemas.ts";
+import { validateDefinition } from "../../../operations/workflows/validate-definition.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
 import { readSource } from "../perform-verb.ts";
 import { print, printEnvelope } from "../print.ts";

@@ -4,7 +4,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isJsonDeeperThan } from "../../../core/json-depth.ts";
 import { forOwner } from "../../../operations/application/owner-application.ts";
-import { MAX_REQUEST_DEPTH } from "../../../operations/requests/parse-json.ts";
+import { MAX_REQUEST_DEPTH } from "../../../operations/parse-json.ts";
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { toRequestInput } from "../../../operations/start/input/to-run-input.ts";

@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 import { prepareExecute } from "../../../operations/requests/execute-request.ts";
-import { readRequest } from "../../../operations/requests/read-request.ts";
 import { readTold, resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { toExecuteResponse } from "../../../operations/requests/to-response.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { traceRun } from "../../../operations/runs/trace-run.ts";
+import { readRequest } from "../../../operations/start/input/read-request.ts";
 import { withTrace } from "../../../operations/start/with-trace.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";

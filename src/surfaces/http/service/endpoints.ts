@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { findRun } from "../../../operations/application/find-run.ts";
 import { loadOperations } from "../../../operations/operations.ts";
-import { findRun } from "../../../operations/runs/find-run.ts";
 import type { streamEvents, streamRun } from "../../../operations/runs/follow/follow-runs.ts";
 import { streamRun as followRun } from "../../../operations/runs/follow/stream-run.ts";
 import { endIdOf, type StreamedChange } from "../../../operations/runs/follow/streamed-change.ts";

@@ -1,7 +1,7 @@
+import { findRun } from "../../../operations/application/find-run.ts";
 import type { Stores } from "../../../operations/application/ports.ts";
 import { toJsonInTurns } from "../../../operations/json-in-turns.ts";
 import { describeRun, shortenRun } from "../../../operations/runs/describe/describe-run.ts";
-import { findRun } from "../../../operations/runs/find-run.ts";
 
 /** Clients over stdio take messages of 10 MB, and a result is in one twice, once as an escaped text. */
 const MAX_CHARACTERS = 2_000_000;

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts"
 import type { Driving, Stores } from "../../../operations/application/ports.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
-import { toValue } from "../../../operations/requests/parse-json.ts";
+import { toValue } from "../../../operations/parse-json.ts";
 import { cancelUnfinished } from "../../../operations/runs/cancel-unfinished.ts";
 import { followRun } from "../../../operations/runs/follow/follow-run.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";

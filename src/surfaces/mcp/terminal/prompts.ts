@@ -1,8 +1,8 @@
 import { type GetPromptResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
+import { findRun } from "../../../operations/application/find-run.ts";
 import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
-import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { WORKFLOW_LESSON } from "../../../operations/terminals/workflow-lesson.ts";
 import type { PerformingParts } from "./terminal-tool.ts";

@@ -2,9 +2,9 @@ import { type Resource, ResourceNotFoundError, type Server } from "@modelcontext
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
+import { findRun } from "../../../operations/application/find-run.ts";
 import type { Driving } from "../../../operations/application/ports.ts";
 import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
-import { findRun } from "../../../operations/runs/find-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import type { PerformingParts } from "./terminal-tool.ts";
 

@@ -1,9 +1,9 @@
 import { writeExact } from "../../../../core/exact-json.ts";
 import type { ShownAgent } from "../../../../operations/agents/show-agent.ts";
 import type { CostGroup, Costs } from "../../../../operations/costs/sum-costs.ts";
+import type { WorkflowSummary } from "../../../../operations/definitions/workflow-schemas.ts";
 import type { Table } from "../../../../operations/operation.ts";
 import type { WebhookWithAttempts } from "../../../../operations/webhooks/webhooks.ts";
-import type { WorkflowSummary } from "../../../../operations/workflows/workflow-schemas.ts";
 import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { PageOptions } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";

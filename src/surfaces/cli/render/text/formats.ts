@@ -1,5 +1,5 @@
 import type { Budget } from "../../../../core/history/run-state.ts";
-import type { RunLimitsDescription } from "../../../../operations/costs/use-limits.ts";
+import type { RunLimitsDescription } from "../../../../operations/limits/use-limits.ts";
 
 /** `850 ms`, `12.3 s`, `3 min 02 s`, `2 h 05 min`, `3 d 04 h`. */
 export function formatDuration(ms: number): string {

@@ -2,14 +2,14 @@ import { resolve } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
 import type { Place, Ports } from "../application/ports.ts";
+import { describeWhole } from "../definitions/compile/describe-whole.ts";
+import { validateSent } from "../definitions/compile/report-on-sent.ts";
+import { checkWholeText } from "../definitions/compile/report-on-text.ts";
+import { foldersOf } from "../definitions/definition-files.ts";
+import { loadOptionsOf } from "../definitions/load-options.ts";
+import { readTextFile } from "../definitions/read-text-file.ts";
+import type { TextValidation } from "../definitions/workflow-schemas.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
-import type { TextValidation } from "../workflows/workflow-schemas.ts";
-import { describeWhole } from "./compile/describe-whole.ts";
-import { validateSent } from "./compile/report-on-sent.ts";
-import { checkWholeText } from "./compile/report-on-text.ts";
-import { foldersOf } from "./definition-files.ts";
-import { loadOptionsOf } from "./load-options.ts";
-import { readTextFile } from "./read-text-file.ts";
 
 /** Everything that is wrong with a file, all at once. Throws `FILE_NOT_FOUND`. */
 export async function validateDefinition(

@@ -1,7 +1,7 @@
-import type { ErrorCode } from "../../core/errors/error-table.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json } from "../../core/json.ts";
-import { readJson } from "../../core/parse-json.ts";
+import type { ErrorCode } from "../core/errors/error-table.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
+import type { Json } from "../core/json.ts";
+import { readJson } from "../core/parse-json.ts";
 
 /** How deep JSON from outside may be. */
 export const MAX_REQUEST_DEPTH = 100;

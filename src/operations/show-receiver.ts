@@ -1,4 +1,4 @@
-import type { NewDelivery } from "../../ports/service/deliveries.ts";
+import type { NewDelivery } from "../ports/service/deliveries.ts";
 
 /** The receiver of a message, as people may see it. */
 export function showReceiver(

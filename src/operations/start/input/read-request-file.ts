@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { isJsonObject, type Json } from "../../core/json.ts";
-import { readTextFile } from "../definitions/read-text-file.ts";
-import { parseJson } from "./parse-json.ts";
+import { isJsonObject, type Json } from "../../../core/json.ts";
+import { readTextFile } from "../../definitions/read-text-file.ts";
+import { parseJson } from "../../parse-json.ts";
 import { type ExecuteRequest, readRequest } from "./read-request.ts";
 
 export interface RequestFile {

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { glob } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { readToml } from "../../config/read-toml.ts";
-import { BoundedMap } from "../../core/bounded-map.ts";
-import { writeExact } from "../../core/exact-json.ts";
-import type { Definition } from "../../dialects/definition.ts";
-import { holdsComponents } from "../../dialects/list-names.ts";
-import { stampNow } from "../definitions/file-stamps.ts";
-import { readIfThere } from "../definitions/read-text-file.ts";
+import { readToml } from "../../../config/read-toml.ts";
+import { BoundedMap } from "../../../core/bounded-map.ts";
+import { writeExact } from "../../../core/exact-json.ts";
+import type { Definition } from "../../../dialects/definition.ts";
+import { holdsComponents } from "../../../dialects/list-names.ts";
+import { stampNow } from "../file-stamps.ts";
+import { readIfThere } from "../read-text-file.ts";
 
 /** A file of components. Its text is shown with a path relative to the application. */
 interface ComponentFile {

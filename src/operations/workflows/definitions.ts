@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Place, Principal } from "../application/ports.ts";
+import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
+import { validationSchema } from "../definitions/workflow-schemas.ts";
 import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
 import { idField } from "../schemas.ts";
-import { validationSchema } from "../workflows/workflow-schemas.ts";
-import { graphExplanationSchema } from "./explain/graph-schemas.ts";
 import { validateText } from "./validate-definition.ts";
 
 export const validateWorkflow = defineOperation({

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { application } from "../../../test/end-to-end/support/application.ts";
-import { findRegistered, listRegistered } from "../definitions/registry.ts";
+import { application } from "../../../../test/end-to-end/support/application.ts";
+import { findRegistered, listRegistered } from "../registry.ts";
 
 const json = (value: unknown) => JSON.stringify(value);
 

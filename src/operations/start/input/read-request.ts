@@ -1,5 +1,5 @@
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import { isJsonObject, type Json, type JsonObject, ownField } from "../../core/json.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../../core/json.ts";
 
 /** A body of `POST /execute`, in either of its two published shapes, checked. */
 export interface ExecuteRequest {

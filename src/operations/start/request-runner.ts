@@ -4,7 +4,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { EVERY_RUN, type RunHost, type RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Ports } from "../application/ports.ts";
-import type { PreparedRun } from "../start/prepare-run.ts";
+import type { PreparedRun } from "./prepare-run.ts";
 
 export interface RequestRunnerOptions {
   /** Requests that may wait for their run at once. */

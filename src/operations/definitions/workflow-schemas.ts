@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
 import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
+import { graphExplanationSchema } from "./explain/graph-schemas.ts";
 
 /** `code`, `severity`, `message`, `remedy`, `rendered` and, where it has one, `place` {line, column}. */
 const problemsSchema = z.array(jsonObjectSchema).describe("Errors and warnings, each with its place and remedy.");

@@ -1,19 +1,24 @@
+import type { Config } from "../../config/load-config.ts";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
-import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
-import type { Ports } from "../application/ports.ts";
-import { reportOnSent } from "../definitions/compile/report-on-sent.ts";
-import type { DefinitionReport } from "../definitions/compile/report-on-text.ts";
-import { grantOfSaved } from "../definitions/grant-of-saved.ts";
-import { loadOptionsOf } from "../definitions/load-options.ts";
+import type { StoredDefinition, WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
+import { reportOnSent } from "./compile/report-on-sent.ts";
+import type { DefinitionReport } from "./compile/report-on-text.ts";
+import type { CompiledTexts } from "./compiled-texts.ts";
+import { grantOfSaved } from "./grant-of-saved.ts";
+import { loadOptionsOf } from "./load-options.ts";
 
-type SavingApplication = Pick<Ports, "service" | "tenantId">;
+/** Where definitions are saved, and for whom. */
+interface SavedPlaces {
+  readonly tenantId?: string | undefined;
+  service(): Promise<{ readonly definitions: WorkflowDefinitions }>;
+}
 
 /** A definition that a client has saved: the tenant's own, else the application's. Without a version the newest. */
 export async function findSaved(
-  app: SavingApplication,
+  app: SavedPlaces,
   name: string,
   version?: number,
 ): Promise<StoredDefinition | undefined> {
@@ -24,7 +29,7 @@ export async function findSaved(
 }
 
 /** Those that can be run by their names: the tenant's own go before the application's. */
-export async function listSaved(app: SavingApplication): Promise<readonly StoredDefinition[]> {
+export async function listSaved(app: SavedPlaces): Promise<readonly StoredDefinition[]> {
   const { definitions } = await app.service();
   const shared = await definitions.list({});
   if (app.tenantId === undefined) return shared;
@@ -35,7 +40,7 @@ export async function listSaved(app: SavingApplication): Promise<readonly Stored
 
 /** Compiled as any text that a client sends: no folders, so that it pins no file of this machine. */
 export async function reportOnSaved(
-  { config, compiledTexts }: Pick<Ports, "config" | "compiledTexts">,
+  { config, compiledTexts }: { readonly config: Config; readonly compiledTexts?: CompiledTexts | undefined },
   { name, text, ...saved }: Pick<StoredDefinition, "name" | "text" | "tenantId" | "grant">,
 ): Promise<DefinitionReport> {
   const loading = { source: name, grant: grantOfSaved(saved), ...loadOptionsOf(config) };

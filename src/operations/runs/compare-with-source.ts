@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Stores } from "../application/ports.ts";
-import { readRunStarted } from "../runs/read-run-started.ts";
+import { readRunStarted } from "./read-run-started.ts";
 
 /** The consequence of a change, as the end of a sentence. */
 export interface Consequence {

@@ -1,7 +1,7 @@
 import { glob } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { Definition } from "../../dialects/definition.ts";
-import { readIfThere } from "../definitions/read-text-file.ts";
+import type { Definition } from "../../../dialects/definition.ts";
+import { readIfThere } from "../read-text-file.ts";
 import { findWorkspace } from "./workspace.ts";
 
 const AGENT_FILES = ".claude/agents/**/*.md";

@@ -1,6 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import type { Stores } from "../application/ports.ts";
+import type { Stores } from "./ports.ts";
 
 /** A run by its id or by the beginning of it. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`. */
 export async function findRun(app: Pick<Stores, "records">, idOrPrefix: string): Promise<RunRecord> {

@@ -3,8 +3,8 @@ import { writeExact } from "../../core/exact-json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { Ports } from "../application/ports.ts";
-import type { TextOrigin } from "./compile/report-on-text.ts";
-import { compileText } from "./compile-text.ts";
+import type { TextOrigin } from "../definitions/compile/report-on-text.ts";
+import { compileText } from "../definitions/compile-text.ts";
 
 /** The place of a definition outside of the application's folder. */
 export interface Remote {

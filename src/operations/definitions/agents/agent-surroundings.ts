@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { LoadOptions } from "../../dialects/definition.ts";
-import { hasWorkflowNamed, type NamePlaces } from "../definitions/definition-files.ts";
-import { looksLikeFile } from "../definitions/looks-like-file.ts";
+import type { LoadOptions } from "../../../dialects/definition.ts";
+import { hasWorkflowNamed, type NamePlaces } from "../definition-files.ts";
+import { looksLikeFile } from "../looks-like-file.ts";
 import { readAgentFiles } from "./agent-files.ts";
 
 /** The application of a text of agents. `file`: the text's own path, if it has one. */
