@@ -140,6 +140,13 @@ module.exports = {
       from: { path: "^src/dialects/", pathNot: tests },
       to: { dependencyTypes: ["core"] },
     },
+    {
+      name: "packages-stand-alone",
+      comment: "A package is of use without Pawl.",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/", pathNot: tests },
+      to: { pathNot: "^packages/$1/" },
+    },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     {
       name: "no-orphans",
@@ -154,7 +161,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|test|bench)/|^src/.*[.]js$" },
+    exclude: { path: "^(dist|test|bench)/|^packages/[^/]+/(dist|fixtures)/|^src/.*[.]js$" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "src/tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default", "types"] },

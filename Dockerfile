@@ -1,6 +1,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.base.json ./
 COPY src src
@@ -16,6 +17,7 @@ RUN node node_modules/typescript/bin/tsc -b src \
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm install --save-prod --omit=dev --ignore-scripts --no-audit --no-fund @aws-sdk/client-s3@3.1173.0 \
   && find node_modules -type f \( -name "*.map" -o -name "*.d.ts" -o -name "*.d.mts" -o -name "*.d.cts" \) -delete

@@ -7,6 +7,7 @@ import base from "./vitest.config.ts";
  * install of their own; `readme` pastes the README's blocks into shells, each of their commands by way of npx.
  */
 export default defineConfig({
+  ...base,
   test: {
     ...base.test,
     env: { PAWL_TEST_ROUNDS: "80" },

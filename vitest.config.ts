@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 
@@ -17,7 +18,7 @@ const LONG_UNITS = [
  * all. The others start, kill and count processes, and have one each.
  */
 const SHARE_PROCESSES = [
-  "src/**/*.test.ts",
+  "{src,packages/*/src}/**/*.test.ts",
   "web/**/*.test.ts",
   "test/{chaos,docs,exports,fakes,simulation}/**/*.test.ts",
   "test/contracts/{*,records/*}.test.ts",
@@ -61,6 +62,8 @@ const HANGS_MS = 300_000;
  * there until it is named above. `vitest.all.config.ts` adds what takes minutes.
  */
 export default defineConfig({
+  // What is tested is what is written, not what was built last.
+  resolve: { alias: { "#jinja": fileURLToPath(new URL("packages/jinja/src/jinja.ts", import.meta.url)) } },
   test: {
     pool: "forks",
     reporters: ["default", new SkippedReporter(), ...REPORTERS],

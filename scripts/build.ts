@@ -80,7 +80,7 @@ function chunkOf(id: string): string {
   if (traced.run.has(id)) return "run";
   if (traced.serve.has(id)) return "serve";
   // A feature that is used brings its own folder, and no other.
-  const own = /^src\/(\w+)(?:\/([\w-]+))?\//.exec(relative(ROOT, id));
+  const own = /^(?:src|packages)\/(\w+)(?:\/([\w-]+))?\//.exec(relative(ROOT, id));
   if (own !== null) return own.slice(1).filter(Boolean).join("-");
   return /.*node_modules\/(@[^/]+|[^/]+)\//.exec(id)?.[1] ?? "builtins";
 }

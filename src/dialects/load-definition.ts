@@ -22,10 +22,8 @@ export function dialectNamed(name: string): Dialect | undefined {
 
 /** Compiles a definition of any dialect. Never throws on bad input: everything that is wrong is a problem with its place. */
 export async function loadDefinition(definition: Definition, options: LoadOptions = {}): Promise<Compiled> {
-  for (const { compileFile } of DIALECTS) {
-    const compiled = compileFile?.(definition, options);
-    if (compiled !== undefined) return compiled;
-  }
+  const [ofFile] = DIALECTS.flatMap(({ compileFile }) => compileFile?.(definition, options) ?? []);
+  if (ofFile !== undefined) return ofFile;
   const problems = new ProblemList(definition, options);
   const written = readYaml(problems);
   if (written === undefined && isJsonFile(definition)) return { problems: inWordsOfJson(definition, problems) };

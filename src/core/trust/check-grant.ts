@@ -67,6 +67,7 @@ export function findTaskLack(
   { kind, input }: { readonly kind: ExecutorKind; readonly input: Json },
   { grant, caller }: { readonly grant: Grant; readonly caller: Grant },
 ): Lack | undefined {
+  if (isEverything(grant) && isEverything(caller)) return undefined;
   const says = "The step";
   const fields = isJsonObject(input) ? input : {};
   const wants = wantsOfKind(kind, says, fields["network"] === true);

@@ -1,4 +1,4 @@
-import type { TemplateFault } from "../../core/errors/template-fault.ts";
+import type { TemplateFault } from "#jinja";
 import type { Range, SourceText } from "./source-text.ts";
 import type { YamlScalar } from "./yaml-node.ts";
 

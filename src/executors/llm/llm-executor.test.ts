@@ -694,7 +694,7 @@ test("the executor loads no package before it is asked", () => {
     import { registerHooks } from "node:module";
     const packages = [];
     registerHooks({ resolve(name, context, next) {
-      if (!/^(node:|[./]|file:)/.test(name)) packages.push(name);
+      if (!/^(node:|[./#]|file:)/.test(name)) packages.push(name);
       return next(name, context);
     } });
     for (const file of process.argv.slice(1)) await import(file);

@@ -1,11 +1,10 @@
-import type { TemplateFault } from "../../../core/errors/template-fault.ts";
-import type { UnfilledName } from "../../../core/jinja/render-template.ts";
-import { TemplateError } from "../../../core/jinja/template-error.ts";
+import type { TemplateFault, UnfilledName } from "#jinja";
+import { TemplateError } from "#jinja";
 import { suggest } from "../../did-you-mean.ts";
 
 /** Finds the first mistake of a Jinja template; nothing is rendered. Loads the language when first asked. */
 export async function findTemplateFault(template: string): Promise<TemplateFault | undefined> {
-  const { readTemplate } = await import("../../../core/jinja/render-template.ts");
+  const { readTemplate } = await import("#jinja");
   try {
     readTemplate(template);
     return undefined;
@@ -17,7 +16,7 @@ export async function findTemplateFault(template: string): Promise<TemplateFault
 
 /** Finds what a template reads and its step does not give it. A template with mistakes reads nothing. */
 export async function findUnfilledNames(template: string, given: readonly string[]): Promise<readonly UnfilledName[]> {
-  const { findUnfilled, readTemplate } = await import("../../../core/jinja/render-template.ts");
+  const { findUnfilled, readTemplate } = await import("#jinja");
   try {
     return findUnfilled(readTemplate(template), given);
   } catch (error) {

@@ -1,5 +1,5 @@
+import type { TemplateFault } from "#jinja";
 import type { Problem } from "../../../core/errors/problem.ts";
-import type { TemplateFault } from "../../../core/errors/template-fault.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import type { Definition, LoadOptions } from "../../definition.ts";
 import { ProblemList } from "../../problem-list.ts";

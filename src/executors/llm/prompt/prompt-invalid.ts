@@ -1,5 +1,5 @@
+import type { MissingValue, TemplateError } from "#jinja";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { MissingValue, TemplateError } from "../../../core/jinja/template-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
 
 const MAX_NAMES = 30;

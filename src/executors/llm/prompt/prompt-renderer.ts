@@ -1,5 +1,4 @@
-import { readTemplate, renderTemplate } from "../../../core/jinja/render-template.ts";
-import { TemplateError } from "../../../core/jinja/template-error.ts";
+import { readTemplate, renderTemplate, TemplateError } from "#jinja";
 import type { JsonObject } from "../../../core/json.ts";
 import type { PromptRenderer, RenderOptions } from "../../../ports/prompt-renderer.ts";
 import { toPromptInvalid } from "./prompt-invalid.ts";

@@ -24,7 +24,6 @@ import {
   Undefined,
   type Value,
 } from "../values/value.ts";
-import { pathOf } from "./path-of.ts";
 import type { Scope } from "./scope.ts";
 
 interface Options {
@@ -304,4 +303,16 @@ export class Expressions implements Rendering {
 function describeMissing(value: Value, key: Value, meter: Meter): string {
   const name = isText(key) ? ` has no attribute '${plain(key)}'` : ` has no element ${toText(key, meter).slice(0, 40)}`;
   return `'${typeName(value)}' object${name}`;
+}
+
+/** A path as it is written: `order.items[0]`. Undefined: the expression is something else. */
+function pathOf(node: Expression): string | undefined {
+  if (node.kind === "name") return node.name;
+  if (node.kind !== "attribute" && node.kind !== "item") return undefined;
+  const object = pathOf(node.object);
+  if (object === undefined) return undefined;
+  if (node.kind === "attribute") return `${object}.${node.name}`;
+  if (node.index.kind !== "constant") return undefined;
+  const { value } = node.index;
+  return typeof value === "string" ? `${object}['${value}']` : `${object}[${value}]`;
 }

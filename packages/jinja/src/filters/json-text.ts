@@ -1,4 +1,3 @@
-import { writeExact } from "../../exact-json.ts";
 import type { Meter } from "../meter.ts";
 import { wrong } from "../template-error.ts";
 import { compareTexts } from "../values/compare.ts";
@@ -80,7 +79,7 @@ class JsonWriter {
   }
 
   #text(text: string): string {
-    const written = writeExact(text).replace(/[\x7f-\uffff]/g, escapeUnit);
+    const written = JSON.stringify(text).replace(/[\x7f-\uffff]/g, escapeUnit);
     this.#meter.spendText(written.length);
     return written;
   }

@@ -1,4 +1,3 @@
-import type { TemplateFault } from "../errors/template-fault.ts";
 import { filters } from "./filters/filters.ts";
 import { Meter } from "./meter.ts";
 import { Expressions } from "./render/expressions.ts";
@@ -6,24 +5,39 @@ import { globals } from "./render/globals.ts";
 import { InputNames, Scope } from "./render/scope.ts";
 import { Statements } from "./render/statements.ts";
 import type { Template } from "./syntax/nodes.ts";
-import { parseTemplate } from "./syntax/parse-template.ts";
-import { TemplateError } from "./template-error.ts";
+import { StatementParser } from "./syntax/statement-parser.ts";
+import { TokenReader } from "./syntax/token-reader.ts";
+import { normalizeNewlines, tokenize } from "./syntax/tokenize.ts";
+import { TemplateError, type TemplateFault } from "./template-error.ts";
 import { tests } from "./tests.ts";
 import type { Input } from "./values/from-json.ts";
 
+export type { Template } from "./syntax/nodes.ts";
+// biome-ignore lint/performance/noBarrelFile: This is what the package exports.
+export { type MissingValue, TemplateError, type TemplateFault } from "./template-error.ts";
+export type { Input } from "./values/from-json.ts";
+
 export interface RenderOptions {
-  /** A value that is missing is an error wherever it is used, but for `is defined` and `default`. */
-  readonly isStrict: boolean;
-  /** What the template may do: see `Meter`. */
-  readonly steps: number;
-  /** Characters of the text that comes out. */
-  readonly maxLength: number;
-  readonly random: () => number;
+  /** A value that is missing is an error wherever it is used, but for `is defined` and `default`. Default: false. */
+  readonly isStrict?: boolean;
+  /** What the template may do: see `Meter`. Default: 1,000,000, which take about a third of a second at worst. */
+  readonly steps?: number;
+  /** Characters of the text that comes out. Default: 8,000,000. */
+  readonly maxLength?: number;
+  /** From 0 to 1, for the filter `random`. Default: `Math.random`. */
+  readonly random?: () => number;
 }
 
-/** Reads a template. Throws a `TemplateError`. */
-export function readTemplate(source: string): Template {
-  return parseTemplate(source, { filters, tests });
+/** Reads a template. Throws a `TemplateError` with the place of the first mistake. */
+export function readTemplate(text: string): Template {
+  const source = normalizeNewlines(text);
+  const tokens = new TokenReader(tokenize(source));
+  try {
+    return new StatementParser(tokens, { filters, tests }).parseTemplate(source);
+  } catch (error) {
+    if (error instanceof RangeError) throw tokens.error("it is nested too deeply");
+    throw error;
+  }
 }
 
 /** The names that the template reads and nobody fills, if it is given these. Those that it tests first may be missing. */
@@ -47,7 +61,7 @@ export interface UnfilledName {
 export function renderTemplate(
   template: Template,
   input: { readonly [name: string]: Input },
-  { isStrict, steps, maxLength, random }: RenderOptions,
+  { isStrict = false, steps = 1_000_000, maxLength = 8_000_000, random = Math.random }: RenderOptions = {},
 ): string {
   const root = new InputNames(input, globals);
   const expressions = new Expressions({ meter: new Meter(steps), isStrict, random, names: root.names });

@@ -1,7 +1,7 @@
 import { Builtin, unhide } from "../functions/builtin.ts";
 import type { Meter } from "../meter.ts";
 import type { Expression, MacroDefinition, Statement, Target, Template } from "../syntax/nodes.ts";
-import { wrong } from "../template-error.ts";
+import { TemplateError, wrong } from "../template-error.ts";
 import { isIterable, toList } from "../values/iterate.ts";
 import { isTrue } from "../values/truth.ts";
 import { Markup, Thing, typeName, Undefined, type Value } from "../values/value.ts";
@@ -9,7 +9,6 @@ import type { Expressions } from "./expressions.ts";
 import { Namespace } from "./globals.ts";
 import { Loop } from "./loop.ts";
 import { type BoundNames, Macro } from "./macro.ts";
-import { Output } from "./output.ts";
 import { Scope } from "./scope.ts";
 
 /** How a body ends: at its end, or by a word of the loop around it. */
@@ -243,5 +242,33 @@ class Blocks extends Thing {
   override attribute(name: string): Value | undefined {
     const body = this.#blocks.get(name);
     return body && new Builtin(name, () => this.#render(body));
+  }
+}
+
+/** The text that a template, or a part of it, writes. */
+class Output {
+  readonly #meter: Meter;
+  readonly #maxLength: number;
+  readonly #parts: string[] = [];
+  #length = 0;
+
+  constructor(meter: Meter, maxLength: number) {
+    this.#meter = meter;
+    this.#maxLength = maxLength;
+  }
+
+  write(text: string): void {
+    this.#length += text.length;
+    this.#meter.spendJoin(text.length);
+    if (this.#length > this.#maxLength)
+      throw new TemplateError(
+        "limit",
+        `the prompt would be longer than the ${this.#maxLength} characters that are allowed`,
+      );
+    this.#parts.push(text);
+  }
+
+  get text(): string {
+    return this.#parts.join("");
   }
 }

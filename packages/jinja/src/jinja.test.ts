@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readTemplate, renderTemplate } from "./render-template.ts";
-import { TemplateError } from "./template-error.ts";
-import type { Input } from "./values/from-json.ts";
+import { type Input, readTemplate, renderTemplate, TemplateError } from "./jinja.ts";
 
-/** A template, and what the real Jinja2 made of it: see test/fixtures/jinja2/generate.py. */
+/** A template, and what the real Jinja2 made of it: see fixtures/generate.py. */
 interface Case {
   readonly topic: string;
   readonly template: string;
@@ -14,7 +12,7 @@ interface Case {
   readonly line?: number;
 }
 
-const file = new URL("../../../test/fixtures/jinja2/expected.json", import.meta.url);
+const file = new URL("../fixtures/expected.json", import.meta.url);
 const cases: readonly Case[] = JSON.parse(readFileSync(file, "utf8"), (_, value: unknown) =>
   typeof value === "string" && /^-?\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
 );

@@ -1,4 +1,10 @@
-import type { TemplateFault } from "../errors/template-fault.ts";
+/** A fault in a template, and its place. Lines and columns start at 1. */
+export interface TemplateFault {
+  readonly reason: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly length?: number;
+}
 
 /** A missing value: the path that leads to it, and the names that are there instead. */
 export interface MissingValue {

@@ -1,4 +1,4 @@
-import { FunctionTable } from "../functions/builtin.ts";
+import { type Apply, FunctionTable } from "../functions/builtin.ts";
 import { stringMethods } from "../methods/string-methods.ts";
 import { toNumeric } from "../values/compare.ts";
 import { iterate, lengthOf } from "../values/iterate.ts";
@@ -6,9 +6,14 @@ import { toText } from "../values/print.ts";
 import { splitLines } from "../values/text.ts";
 import { isTrue } from "../values/truth.ts";
 import { Stream, type Value } from "../values/value.ts";
+import { htmlFilters } from "./html-filters.ts";
+import { listFilters } from "./list-filters.ts";
+import { numberFilters } from "./number-filters.ts";
+import { selectFilters } from "./select-filters.ts";
+import { textFilters } from "./text-filters.ts";
 
 /** Filters that Jinja2 does not have, and MiniJinja does: prompts that were written for it go on to work. */
-export const moreFilters = new FunctionTable()
+const moreFilters = new FunctionTable()
   .add("bool", {}, (value) => isTrue(value))
   .add("lines", {}, (value, _, { meter }) => splitLines(toText(value, meter)))
   .add("pluralize", { singular: "", plural: "s" }, (value, given) => {
@@ -25,3 +30,13 @@ export const moreFilters = new FunctionTable()
     }
     return new Stream(all());
   }).functions;
+
+/** What stands behind `|`. */
+export const filters: ReadonlyMap<string, Apply> = new Map([
+  ...textFilters,
+  ...htmlFilters,
+  ...numberFilters,
+  ...listFilters,
+  ...selectFilters,
+  ...moreFilters,
+]);
