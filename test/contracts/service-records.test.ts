@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
+import { plain, RecordTable } from "../../src/storage/records/record-table.ts";
 import { openServiceFile } from "../../src/storage/sqlite/service-tables.ts";
+import { SqliteDatabase } from "../../src/storage/sqlite/sqlite-database.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 function open(path: string) {
@@ -58,4 +60,18 @@ test("tables that another version has made stay, and steps are taken once", () =
   database.exec("INSERT INTO steps (name) VALUES ('later-1')");
   open(path);
   expect(count()).toBe(before + 1);
+});
+
+test("a column that is described as added is added to the tables that are there", async () => {
+  const database = SqliteDatabase.open({ path: ":memory:", durability: "process" }, (file) =>
+    file.exec("CREATE TABLE things (id TEXT PRIMARY KEY); INSERT INTO things VALUES ('old')"),
+  );
+  onTestFinished(() => database.close());
+  const things = new RecordTable<{ readonly id: string; readonly label?: string }>("things", {
+    id: plain,
+    label: { ...plain, added: "TEXT" },
+  });
+  for (const { sql } of things.addedColumns()) await database.run(sql);
+  await things.insert(database, { id: "new", label: "mine" });
+  expect(await things.list(database, "ORDER BY id")).toEqual([{ id: "new", label: "mine" }, { id: "old" }]);
 });

@@ -1,10 +1,15 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { JsonObject } from "../../core/json.ts";
 import { isEverything, meet } from "../../core/trust/grant.ts";
-import type { NewSlot, ScheduleEdit, StoredSchedule } from "../../ports/service/schedules.ts";
+import type {
+  Changes,
+  NewSlot,
+  ScheduleEdit,
+  ScheduleSettings,
+  StoredSchedule,
+} from "../../ports/service/schedules.ts";
 import type { StartPorts } from "../application/ports.ts";
 import { grantOfSaved } from "../definitions/grant-of-saved.ts";
-import { checkStart, type NewSchedule, neverFires } from "./create-schedule.ts";
+import { checkStart, neverFires } from "./create-schedule.ts";
 import { decideClaim } from "./decide-claim.ts";
 import {
   describeSchedule,
@@ -14,10 +19,6 @@ import {
 } from "./describe-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 import { checkNotify } from "./schedule-notify.ts";
-
-export type ScheduleChange = Partial<Omit<NewSchedule, "workflow" | "notify">> & {
-  readonly notify?: JsonObject | null;
-};
 
 /** Somebody else may be faster so many times in a row. */
 const MAX_TRIES = 5;
@@ -29,7 +30,7 @@ const MAX_TRIES = 5;
 export async function changeSchedule(
   app: StartPorts,
   id: string,
-  change: ScheduleChange,
+  change: Changes<ScheduleSettings>,
 ): Promise<ScheduleDescription> {
   if (change.notify !== undefined && change.notify !== null) checkNotify(app, change.notify);
   const { schedules } = await app.service();
@@ -41,8 +42,12 @@ export async function changeSchedule(
   throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule "${id}" is being changed by somebody else.` });
 }
 
-async function toEdit(app: StartPorts, schedule: StoredSchedule, change: ScheduleChange): Promise<ScheduleEdit> {
-  const { cron = schedule.cron, timezone = schedule.timezone, input, notify, enabled, overlap, catchUp } = change;
+async function toEdit(
+  app: StartPorts,
+  schedule: StoredSchedule,
+  change: Changes<ScheduleSettings>,
+): Promise<ScheduleEdit> {
+  const { cron = schedule.cron, timezone = schedule.timezone, input, enabled } = change;
   const timetable = { cron: cron.trim(), timezone };
   refuseDefined(schedule, { timetable, enabled });
   if (input !== undefined) await checkStart(app, schedule.workflow, input);
@@ -60,13 +65,9 @@ async function toEdit(app: StartPorts, schedule: StoredSchedule, change: Schedul
     version: schedule.version,
     at: now,
     changes: {
+      ...change,
       ...timetable,
-      input,
-      notify,
-      ...(enabled === undefined ? {} : { enabled, disabledReason: enabled ? null : "paused" }),
-      overlap,
-      catchUp,
-      jitterSeconds,
+      ...(enabled === undefined ? {} : { disabledReason: enabled ? null : "paused" }),
       ...(next === undefined ? {} : { nextFireAt: next.nextFireAt ?? null, dueAt: next.dueAt ?? null }),
       ...(isEverything(app.grant) ? {} : { grant: meet(grantOfSaved(schedule), app.grant) }),
       // A key that changes a schedule cannot make it spend more than the key may.

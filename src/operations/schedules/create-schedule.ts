@@ -1,64 +1,64 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
-import type { CatchUp, Overlap, StoredSchedule } from "../../ports/service/schedules.ts";
+import type { Changes, ScheduleSettings, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { StartPorts } from "../application/ports.ts";
 import { prepareSubmission } from "../start/prepare-submission.ts";
 import { describeSchedule, type ScheduleDescription } from "./describe-schedule.ts";
 import { openFireTimes, toNext } from "./fire-times.ts";
 import { checkNotify } from "./schedule-notify.ts";
 
-export interface NewSchedule {
+export interface NewSchedule extends Omit<Changes<ScheduleSettings>, "cron"> {
   /** A registered name. */
   readonly workflow: string;
   readonly cron: string;
-  readonly timezone?: string;
-  readonly input?: JsonObject;
-  readonly notify?: JsonObject;
-  readonly enabled?: boolean;
-  readonly overlap?: Overlap;
-  readonly catchUp?: CatchUp;
-  readonly jitterSeconds?: number;
 }
+
+/** What holds where nothing is said. */
+export const DEFAULT_SETTINGS = {
+  timezone: "UTC",
+  input: {},
+  enabled: true,
+  overlap: "skip",
+  catchUp: "one",
+  jitterSeconds: 0,
+} as const;
 
 /**
  * Starts a workflow by the clock from now on, for whoever asks and within what they may spend. Throws `CRON_INVALID`,
  * `TIMEZONE_INVALID`, `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`, and as `checkNotify`.
  */
 export async function createSchedule(app: StartPorts, wanted: NewSchedule): Promise<ScheduleDescription> {
-  const { workflow, cron, timezone = "UTC", input = {}, notify, enabled = true } = wanted;
-  const { overlap = "skip", catchUp = "one", jitterSeconds = 0 } = wanted;
-  if (notify !== undefined) checkNotify(app, notify);
-  const times = await openFireTimes({ cron, timezone });
-  await checkStart(app, workflow, input);
+  const { workflow, ...given } = wanted;
+  const settings: ScheduleSettings = { ...DEFAULT_SETTINGS, ...withoutNulls(given), cron: given.cron.trim() };
+  if (settings.notify !== undefined) checkNotify(app, settings.notify);
+  const times = await openFireTimes(settings);
+  await checkStart(app, workflow, settings.input);
   const now = app.clock.now();
   const id = newRunId(now);
-  const next = toNext(times, { id, jitterSeconds, afterMs: now });
-  if (next.nextFireAt === undefined) throw neverFires(cron);
+  const next = toNext(times, { id, jitterSeconds: settings.jitterSeconds, afterMs: now });
+  if (next.nextFireAt === undefined) throw neverFires(given.cron);
   const { tenantId, maxRunCostMicro: maxCostMicro, grant } = app;
   const stored: StoredSchedule = {
+    ...settings,
+    ...next,
     id,
     workflow,
-    cron: cron.trim(),
-    timezone,
-    input,
-    enabled,
-    overlap,
-    catchUp,
-    jitterSeconds,
     source: "api",
     version: 1,
     createdAt: now,
     updatedAt: now,
-    ...next,
-    notify,
-    ...(enabled ? {} : { disabledReason: "paused" as const }),
+    ...(settings.enabled ? {} : { disabledReason: "paused" as const }),
     tenantId,
     maxCostMicro,
     grant,
   };
   await (await app.service()).schedules.add(stored);
   return describeSchedule(app, stored);
+}
+
+function withoutNulls(given: Changes<ScheduleSettings>): Partial<ScheduleSettings> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
 }
 
 export function neverFires(cron: string): PawlError {

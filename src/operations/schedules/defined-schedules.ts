@@ -3,6 +3,7 @@ import type { Graph } from "../../core/graph/graph.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/service/schedules.ts";
 import { leftOut } from "./change-schedule.ts";
+import { DEFAULT_SETTINGS } from "./create-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 
 /** A schedule as a definition says it. */
@@ -26,15 +27,11 @@ export async function addDefined(schedules: Schedules, defined: DefinedSchedule,
   const { id, workflow, source, cron, timezone, tenantId, maxCostMicro = null, grant } = defined;
   const next = toNext(await openFireTimes({ cron, timezone }), { id, jitterSeconds: 0, afterMs: now });
   return schedules.add({
+    ...DEFAULT_SETTINGS,
     id,
     workflow,
     cron,
     timezone,
-    input: {},
-    enabled: true,
-    overlap: "skip",
-    catchUp: "one",
-    jitterSeconds: 0,
     source,
     version: 1,
     createdAt: now,

@@ -1,28 +1,91 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
-import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
+import type { Changes, ScheduleSettings, SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Place, Ports } from "../application/ports.ts";
-import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
+import { aliasOf, type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
 import { type FireTimes, openFireTimes } from "./fire-times.ts";
 import { showNotify } from "./schedule-notify.ts";
 import { openZonedTime } from "./zoned-time.ts";
 
 export type ScheduleApplication = Pick<Ports, "service" | "clock" | "mask" | "tenantId">;
 
+const cron = z.string().min(1).max(200).describe("Five fields, for example `0 6 * * 1-5`.");
+const overlap = z.enum(["skip", "queue", "cancel_previous"]);
+const catchUp = z.enum(["none", "one", "all"]);
+
+/** The settings as requests name them. */
+export const settingsShape = {
+  cron: cron.optional(),
+  cron_expression: aliasOf("cron", cron),
+  timezone: z.string().min(1).max(100).optional().describe("A name of the IANA database; UTC by default."),
+  input: jsonObjectSchema.optional().describe("The input of its runs."),
+  input_data: aliasOf("input", jsonObjectSchema),
+  notify: jsonObjectSchema
+    .nullable()
+    .optional()
+    .describe(
+      'Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: nobody.',
+    ),
+  enabled: z.boolean().optional().describe("Whether it fires."),
+  overlap: overlap
+    .optional()
+    .describe("What becomes of a slot while the run of the slot before is under way; `skip` by default."),
+  catch_up: catchUp
+    .optional()
+    .describe(
+      "What becomes of slots that passed while no server ran: none, the last one (default), or the last hundred.",
+    ),
+  jitter_seconds: z.int().min(0).max(3_600).optional().describe("Its runs start up to this much later."),
+};
+
+export type GivenSettings = z.output<z.ZodObject<typeof settingsShape>>;
+
+/** The names of each setting in requests. The last one is its name in answers. */
+const NAMES = {
+  cron: ["cron", "cron_expression"],
+  timezone: ["timezone"],
+  input: ["input", "input_data"],
+  notify: ["notify"],
+  enabled: ["enabled"],
+  overlap: ["overlap"],
+  catchUp: ["catch_up"],
+  jitterSeconds: ["jitter_seconds"],
+} as const satisfies { readonly [Field in keyof ScheduleSettings]-?: readonly (keyof GivenSettings)[] };
+
+type ShownName = (typeof NAMES)[keyof ScheduleSettings] extends infer Names
+  ? Names extends readonly [...(readonly unknown[]), infer Last extends string]
+    ? Last
+    : never
+  : never;
+
+/** A name of `settingsShape` that no setting has is a name that would be ignored. */
+type Ignored = Exclude<keyof GivenSettings, (typeof NAMES)[keyof ScheduleSettings][number]>;
+
+export function toSettings(given: GivenSettings & { readonly [Name in Ignored]: never }): Changes<ScheduleSettings> {
+  const settings: Record<string, unknown> = {};
+  for (const [field, names] of Object.entries<readonly (keyof GivenSettings)[]>(NAMES))
+    for (const name of names) if (given[name] !== undefined) settings[field] = given[name];
+  return settings;
+}
+
+const shownSettings = {
+  cron_expression: z.string(),
+  timezone: z.string(),
+  input_data: jsonObjectSchema,
+  notify: jsonObjectSchema.nullable().describe("Without what gives access."),
+  enabled: z.boolean(),
+  overlap,
+  catch_up: catchUp,
+  jitter_seconds: z.int(),
+} satisfies { readonly [Name in ShownName]: z.ZodType };
+
 export const scheduleSchema = z
   .object({
     schedule_id: z.string(),
     workflow_name: z.string(),
-    cron_expression: z.string(),
-    timezone: z.string(),
-    input_data: jsonObjectSchema,
-    notify: jsonObjectSchema.nullable().describe("Without what gives access."),
-    enabled: z.boolean(),
+    ...shownSettings,
     disabled_reason: z.enum(["paused", "definition_removed"]).nullable(),
-    overlap: z.enum(["skip", "queue", "cancel_previous"]),
-    catch_up: z.enum(["none", "one", "all"]),
-    jitter_seconds: z.int(),
     source: z
       .enum(["api", "definition", "saved"])
       .describe("`definition`: it follows the file of its workflow; `saved`: the newest version that was saved."),

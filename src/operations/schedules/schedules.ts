@@ -9,16 +9,7 @@ import {
 } from "../application/ports.ts";
 import { defineOperation, type OperationContext, type Shown } from "../operation.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
-import {
-  aliasOf,
-  idField,
-  jsonObjectSchema,
-  listOf,
-  numberedPage,
-  offsetQuery,
-  pageQuery,
-  takePage,
-} from "../schemas.ts";
+import { aliasOf, idField, listOf, numberedPage, offsetQuery, pageQuery, takePage } from "../schemas.ts";
 import type { PreparedRun } from "../start/prepare-run.ts";
 import { withTrace } from "../start/with-trace.ts";
 import { changeSchedule as change, removeSchedule as remove } from "./change-schedule.ts";
@@ -26,48 +17,20 @@ import { createSchedule as create } from "./create-schedule.ts";
 import {
   describeSchedule,
   findSchedule,
+  type GivenSettings,
   type ScheduleDescription,
   scheduleSchema,
+  settingsShape,
   slotSchema,
+  toSettings,
 } from "./describe-schedule.ts";
 import { countScheduleSlots, listSchedules as list, listScheduleSlots as listSlots } from "./list-schedules.ts";
 import { runScheduleNow } from "./run-schedule.ts";
 
-const cron = z.string().min(1).max(200).describe("Five fields, for example `0 6 * * 1-5`.");
 const workflow = z.string().min(1).max(200);
 
-/** Fields that are given when a schedule is made, and can be changed later. */
-const changeable = {
-  timezone: z.string().min(1).max(100).optional().describe("A name of the IANA database; UTC by default."),
-  input: jsonObjectSchema.optional().describe("The input of its runs."),
-  input_data: aliasOf("input", jsonObjectSchema),
-  notify: jsonObjectSchema
-    .nullable()
-    .optional()
-    .describe(
-      'Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: nobody.',
-    ),
-  enabled: z.boolean().optional().describe("Whether it fires."),
-  overlap: scheduleSchema.shape.overlap
-    .optional()
-    .describe("What becomes of a slot while the run of the slot before is under way; `skip` by default."),
-  catch_up: scheduleSchema.shape.catch_up
-    .optional()
-    .describe(
-      "What becomes of slots that passed while no server ran: none, the last one (default), or the last hundred.",
-    ),
-  jitter_seconds: z.int().min(0).max(3_600).optional().describe("Its runs start up to this much later."),
-};
-
 const ONE_INPUT = { message: "`input` and `input_data` are two names of the same: send one" };
-const hasOneInput = (given: Changeable) => given.input === undefined || given.input_data === undefined;
-
-type Changeable = z.output<z.ZodObject<typeof changeable>>;
-
-function toChange({ input, input_data, catch_up: catchUp, jitter_seconds: jitterSeconds, ...same }: Changeable) {
-  const { timezone, notify, enabled, overlap } = same;
-  return { timezone, notify, enabled, overlap, input: input ?? input_data, catchUp, jitterSeconds };
-}
+const hasOneInput = (given: GivenSettings) => given.input === undefined || given.input_data === undefined;
 
 const id = idField("The schedule's id, or the beginning of it.", "schedules ls");
 
@@ -103,9 +66,7 @@ export const createSchedule = defineOperation({
     .strictObject({
       workflow: workflow.optional().describe("The name of a registered workflow."),
       workflow_name: aliasOf("workflow", workflow),
-      cron: cron.optional(),
-      cron_expression: aliasOf("cron", cron),
-      ...changeable,
+      ...settingsShape,
     })
     .refine((given) => (given.workflow === undefined) !== (given.workflow_name === undefined), {
       message: "exactly one of `workflow` and `workflow_name` must be there",
@@ -140,14 +101,8 @@ export const createSchedule = defineOperation({
     required: ["workflow_name", "cron_expression"],
   },
   async handle({ app, by }: OperationContext<StartPorts & Driving>, given) {
-    const { workflow, workflow_name: name = "", cron, cron_expression: expression = "" } = given;
-    const { notify, ...wanted } = toChange(given);
-    const created = await create(app, {
-      ...wanted,
-      workflow: workflow ?? name,
-      cron: cron ?? expression,
-      notify: notify ?? undefined,
-    });
+    const { workflow, workflow_name: name = "" } = given;
+    const created = await create(app, { cron: "", ...toSettings(given), workflow: workflow ?? name });
     return { ...created, ...(by === "api" ? {} : await noteOf(app)) };
   },
 });
@@ -239,9 +194,7 @@ export const changeSchedule = defineOperation({
   input: z
     .strictObject({
       id,
-      cron: cron.optional(),
-      cron_expression: aliasOf("cron", cron),
-      ...changeable,
+      ...settingsShape,
     })
     .refine((given) => given.cron === undefined || given.cron_expression === undefined, {
       message: "`cron` and `cron_expression` are two names of the same: send one",
@@ -286,7 +239,7 @@ export const changeSchedule = defineOperation({
   },
   async handle({ app }: OperationContext<StartPorts>, given) {
     const { id: whole } = await findSchedule(app, given.id);
-    return change(app, whole, { ...toChange(given), cron: given.cron ?? given.cron_expression });
+    return change(app, whole, toSettings(given));
   },
 });
 

@@ -45,19 +45,23 @@ export interface Schedules {
 export type Overlap = "skip" | "queue" | "cancel_previous";
 export type CatchUp = "none" | "one" | "all";
 
-export interface StoredSchedule {
-  readonly id: string;
-  readonly workflow: string;
+/** What is said when a schedule is made, and can be changed later. */
+export interface ScheduleSettings {
   readonly cron: string;
   /** IANA. */
   readonly timezone: string;
   readonly input: JsonObject;
   readonly notify?: JsonObject;
   readonly enabled: boolean;
-  readonly disabledReason?: DisabledReason;
   readonly overlap: Overlap;
   readonly catchUp: CatchUp;
   readonly jitterSeconds: number;
+}
+
+export interface StoredSchedule extends ScheduleSettings {
+  readonly id: string;
+  readonly workflow: string;
+  readonly disabledReason?: DisabledReason;
   /** `definition`: it follows the file of its workflow. `saved`: it follows a definition saved through the service. */
   readonly source: "api" | "definition" | "saved";
   readonly tenantId?: string;
@@ -79,16 +83,18 @@ export interface StoredSchedule {
 
 type DisabledReason = "paused" | "definition_removed";
 
-type Changeable = "cron" | "timezone" | "input" | "enabled" | "overlap" | "catchUp" | "jitterSeconds";
-type Clearable = "notify" | "disabledReason" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
+/** Fields that change with the settings. */
+type Following = "disabledReason" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
+
+/** `null` clears a field that may be missing. */
+export type Changes<Item> = {
+  readonly [Field in keyof Item]?: undefined extends Item[Field] ? Item[Field] | null : Item[Field];
+};
 
 export interface ScheduleEdit {
   readonly version: number;
   readonly at: number;
-  /** `null` clears. */
-  readonly changes: Partial<Pick<StoredSchedule, Changeable>> & {
-    readonly [Field in Clearable]?: StoredSchedule[Field] | null;
-  };
+  readonly changes: Changes<ScheduleSettings & Pick<StoredSchedule, Following>>;
   /** Recorded in the same commit. */
   readonly slots?: readonly NewSlot[];
 }

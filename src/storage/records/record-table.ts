@@ -8,6 +8,8 @@ export interface Column {
   readonly name?: string;
   /** Long values are written, and read only by a query of their own. */
   readonly isLong?: true;
+  /** The type of a column that the released tables lack: it is added to them when a database is opened. */
+  readonly added?: "TEXT" | "BIGINT";
   toSql(value: unknown): SqlValue;
   fromSql(value: SqlValue): unknown;
 }
@@ -61,6 +63,15 @@ export class RecordTable<Item extends object> {
     }));
     const read = this.#columns.filter(({ isLong }) => isLong !== true).map((column) => quote(column.name));
     this.#select = `SELECT ${read.join(", ")} FROM ${name}`;
+  }
+
+  /** What the released tables lack, in the SQL of both databases. */
+  addedColumns(): readonly { readonly name: string; readonly sql: string }[] {
+    return this.#columns.flatMap(({ name, added }) =>
+      added === undefined
+        ? []
+        : [{ name: `${this.#name}.${name}`, sql: `ALTER TABLE ${this.#name} ADD COLUMN ${quote(name)} ${added}` }],
+    );
   }
 
   async find(sql: Sql, rest: string, ...parameters: readonly SqlValue[]): Promise<Item | undefined> {

@@ -3,7 +3,7 @@ import type { RecordDatabase } from "./record-database.ts";
 import { grant, plain, RecordTable, trueOrAbsent, words } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 
-const KEYS = new RecordTable<StoredKey>("api_keys", {
+export const KEYS = new RecordTable<StoredKey>("api_keys", {
   id: plain,
   name: plain,
   secretHash: plain,

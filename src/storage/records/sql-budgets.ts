@@ -25,7 +25,7 @@ type BudgetRow = Omit<Budget, "limits"> & Amounts;
 
 type UseRow = Required<Amounts> & { readonly unpriced: number };
 
-const BUDGETS = new RecordTable<BudgetRow>("budgets", {
+export const BUDGETS = new RecordTable<BudgetRow>("budgets", {
   id: plain,
   workflow: plain,
   tenantId: plain,

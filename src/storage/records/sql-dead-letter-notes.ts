@@ -2,7 +2,7 @@ import type { DeadLetterNote, DeadLetterNotes } from "../../ports/service/dead-l
 import type { Sql } from "../sql/sql-database.ts";
 import { plain, RecordTable, trueOrAbsent } from "./record-table.ts";
 
-const NOTES = new RecordTable<DeadLetterNote>("dead_letter_notes", {
+export const NOTES = new RecordTable<DeadLetterNote>("dead_letter_notes", {
   run: plain,
   path: plain,
   status: plain,

@@ -32,7 +32,7 @@ interface ClosedAddress extends Required<Pick<NewDelivery, "tenantId" | "workflo
   readonly at: number;
 }
 
-const DELIVERIES = new RecordTable<DeliveryRow>("deliveries", {
+export const DELIVERIES = new RecordTable<DeliveryRow>("deliveries", {
   no: plain,
   id: plain,
   tenantId: plain,

@@ -21,7 +21,7 @@ interface SlotRow extends Omit<SlotRecord, "outcome"> {
   readonly runId?: string;
 }
 
-const SCHEDULES = new RecordTable<StoredSchedule>("schedules", {
+export const SCHEDULES = new RecordTable<StoredSchedule>("schedules", {
   id: plain,
   workflow: { ...plain, name: "workflow_name" },
   cron: { ...plain, name: "cron_expression" },

@@ -15,7 +15,7 @@ import { RememberedReads } from "./remembered-reads.ts";
 /** No tenant's id is empty: the application's own definitions are stored under it. */
 const APPLICATION = "";
 
-const DEFINITIONS = new RecordTable<StoredDefinition>("workflow_definitions", {
+export const DEFINITIONS = new RecordTable<StoredDefinition>("workflow_definitions", {
   tenantId: emptyIfAbsent,
   name: plain,
   version: plain,

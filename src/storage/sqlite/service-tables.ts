@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { ADDED_COLUMNS } from "../records/added-columns.ts";
 import { type DatabaseOptions, SqliteDatabase } from "./sqlite-database.ts";
 
 /**
@@ -231,6 +232,7 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
       PRIMARY KEY (budget, day, holder)
     ) WITHOUT ROWID`,
   },
+  ...ADDED_COLUMNS,
 ];
 
 /**
