@@ -132,7 +132,7 @@ test.each([
     const show = () => pawl(["runs", "show", id], options);
     await expect.poll(async () => (await show()).stdout).toContain("awaiting approval");
     await change(`${id}${part}`, "kill");
-    await expect.poll(async () => (await show()).stdout).toContain("restate   somebody has killed it there");
+    await expect.poll(async () => (await show()).stdout).toContain("restate   it was killed there");
     expect((await pawl(["doctor"], options)).stdout).toContain(`the run ${id} was killed there`);
     expect((await pawl(["restate", "resume"], options)).stdout).toBe("1 run goes on\n");
     expect((await show()).stdout).not.toContain("killed");

@@ -99,7 +99,7 @@ async function findAgent(options: JsonObject, agents: Agents): Promise<Executor>
   if (agent === "inline") return agents.inline();
   if (isSimulated(options)) return agents.simulated(options);
   throw new PawlError("AGENT_NOT_CONFIGURED", {
-    message: agent === "" ? "Nobody was chosen to answer agent steps." : `There is no agent \`${agent}\`.`,
+    message: agent === "" ? "No agent is chosen to answer agent steps." : `There is no agent \`${agent}\`.`,
   });
 }
 

@@ -42,7 +42,7 @@ export function privateSocketFolder(dataDir: string): string {
   const { uid, mode } = lstatSync(outside);
   if (lstatSync(outside).isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0) return outside;
   throw new PawlError("CONFIG_INVALID", {
-    message: `${outside} belongs to somebody else, and is where the terminals of ${dataDir} would be.`,
+    message: `${outside} belongs to another user, and is where the terminals of ${dataDir} would be.`,
     remedy: "Give a shorter path with `--data`.",
   });
 }

@@ -17,7 +17,7 @@ const serverSchema = z
       .describe("The command line of its program, or its URL, without secrets; null where its entry cannot be used."),
     state: z
       .enum(["connected", "connecting", "idle", "failed"])
-      .describe("`idle`: nobody has needed it, or nobody does now; it is connected when somebody does."),
+      .describe("`idle`: not connected, as nothing needs it now; the next use connects it."),
     error: z.string().nullable().describe("Its last failure, which may be past."),
     tools: z
       .array(z.object({ name: z.string(), description: z.string().describe("The server's own words.") }))

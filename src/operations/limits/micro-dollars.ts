@@ -3,7 +3,7 @@ import { z } from "zod";
 export const atMostSchema = z
   .number()
   .nullable()
-  .describe("With calls whose cost is not known, by the most that each may have cost. Null: nobody knows.");
+  .describe("Calls of unknown cost count by the most that each may have cost. Null: unknown.");
 
 /** Money is in micro-dollars inside and in US dollars outside. */
 export function toUsd(micro: number): number {

@@ -36,7 +36,7 @@ export const planRequestSchema = z
         bytes_per_token: z.number().min(1).max(100).optional(),
       })
       .optional()
-      .describe("What is taken for what nobody can know before a run."),
+      .describe("Assumptions about what is unknown before a run."),
   })
   .meta({ id: "PlanRequest" });
 

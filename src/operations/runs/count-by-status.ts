@@ -23,9 +23,7 @@ export const runCountsSchema = z
       ...statuses,
       retrying: count
         .nullable()
-        .describe(
-          "Those of `running` with a step that failed and will be tried again. Null: so much runs that nobody has looked.",
-        ),
+        .describe("Those of `running` with a step that failed and will be tried again. Null: too many runs to count."),
     }),
     not_driven: count.describe("Those that should go on, and no process drives them."),
     held: count.describe("Those with steps that are held until a person resumes the run."),

@@ -197,7 +197,7 @@ async function checkDataDir({ dataDir }: Place): Promise<Omit<Check, "name">> {
 
 async function checkOwner(app: Driving): Promise<Omit<Check, "name">> {
   const owner = await app.findOwner();
-  if (owner.state === "free") return { state: "ok", message: "nobody drives runs here right now" };
+  if (owner.state === "free") return { state: "ok", message: "no process drives runs here right now" };
   return { state: "ok", message: `process ${owner.pid ?? "?"} on ${owner.host ?? "?"} drives the runs` };
 }
 
@@ -226,7 +226,7 @@ async function checkRedis(app: Place & Care): Promise<readonly Check[]> {
   const { redis, database } = app.config.settings;
   if (redis.url === undefined) return [];
   if (database.url === undefined) {
-    const message = "REDIS_URL is set and DATABASE_URL is not: one process has nobody to wake";
+    const message = "REDIS_URL is set and DATABASE_URL is not: a single process needs no Redis";
     return [{ name: "redis", state: "warning", message, remedy: "Take REDIS_URL out, or set DATABASE_URL." }];
   }
   const trouble = (await app.checkRedis?.())?.trouble;
@@ -251,7 +251,7 @@ async function checkRestate(app: Stores & Care): Promise<readonly Check[]> {
 }
 
 function describeTroubled(invocation: TroubledInvocation): Omit<Check, "name"> {
-  const { runId, status, retries, failure = "nobody has said why" } = invocation;
+  const { runId, status, retries, failure = "no reason was given" } = invocation;
   if (status === "backing-off")
     return { state: "warning", message: `the run ${runId} has been tried ${retries} times: ${failure}` };
   if (status === "killed")

@@ -36,7 +36,7 @@ export const readMetrics = defineOperation({
   handle: byItsSurfaces,
 });
 
-const NO_MODEL = { no: "It is for whoever runs the server." };
+const NO_MODEL = { no: "It is for operators of the server." };
 
 /** Long enough for a program that is first fetched. */
 const MAX_CONNECT_SECONDS = 40;

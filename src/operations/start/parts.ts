@@ -6,7 +6,7 @@ import { renderPrompt as render } from "./render-prompt.ts";
 
 /** Shared by operations over a part of a workflow. They are for people who write its files. */
 const common = {
-  http: { no: "A part of a workflow is tried by whoever writes its files." },
+  http: { no: "Authors try a part of a workflow on their own machine." },
   mcp: { no: "`get_run_status` and `get_workflow` tell a model more." },
 } as const;
 

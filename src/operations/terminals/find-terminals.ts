@@ -14,7 +14,7 @@ export async function findTerminals(app: Driving): Promise<TerminalViews | undef
 
 /** A person who looks at terminals sees those of all. Throws `FORBIDDEN` for a tenant. */
 export function admitToTerminals(app: Pick<Principal, "tenantId">): void {
-  refuseTenant(app, "The terminals are those of all tenants");
+  refuseTenant(app, "The terminals belong to all tenants");
 }
 
 export interface FoundTerminal {

@@ -33,7 +33,7 @@ const terminalSchema = z
       .int()
       .nullable()
       .optional()
-      .describe("Present when its program has ended; null where nobody knows how."),
+      .describe("Present when its program has ended; null if its exit code is unknown."),
     can_type: z.boolean().describe("Whether `POST /terminals/{id}/keys` is allowed."),
   })
   .meta({ id: "Terminal" });
@@ -116,7 +116,7 @@ export const readScreen = defineOperation({
       .nullable()
       .describe("Counted from 0; null: not to be seen."),
     ended: z.boolean().describe("Its program has ended."),
-    exit_code: z.number().int().nullable().describe("null while it runs, and where nobody knows it."),
+    exit_code: z.number().int().nullable().describe("null while it runs, and if it is unknown."),
   }),
   errors: ["TERMINAL_NOT_FOUND", "FORBIDDEN"],
   http: { method: "GET", path: "/terminals/{id}/screen" },

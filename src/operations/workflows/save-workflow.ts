@@ -94,7 +94,7 @@ function checkName(name: string, expected: string | undefined): void {
 function findFlaw(name: string, expected: string | undefined): string | undefined {
   if (expected !== undefined && name !== expected) return `the text is of "${name}", and the path says "${expected}"`;
   if (name === "" || name.length > MAX_NAME) return `a name has 1 to ${MAX_NAME} characters`;
-  if (/\p{Cc}/u.test(name) || name.trim() !== name) return "the name holds characters that nobody sees";
+  if (/\p{Cc}/u.test(name) || name.trim() !== name) return "the name holds invisible characters";
   if (TAKEN.has(name)) return `"${name}" is a path of the service`;
   if (looksLikeFile(name) || name.startsWith("{")) return `"${name}" would be taken for a file or a text`;
   return undefined;

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { findRun } from "../../operations/application/find-run.ts";
 import type { AppHost, OpenApplication, Ports } from "../../operations/application/ports.ts";
 import { forTenant } from "../../operations/application/tenant-application.ts";
@@ -45,13 +44,8 @@ export class HereCaller implements RunCaller {
       import("../../operations/fields.ts"),
     ]);
     const input = parseInput(operation.input, given);
-    const output: unknown = await operation.handle(
-      { app: this.#seen, by: "cli", submissions, folder: process.cwd() },
-      input,
-    );
-    if (output instanceof Uint8Array) return output as z.output<Output>;
-    // As it would come over a wire: without fields that have no value.
-    return parseExact(writeExact(output)) as z.output<Output>;
+    const context = { app: this.#seen, by: "cli", submissions, folder: process.cwd() } as const;
+    return (await operation.handle(context, input)) as z.output<Output>;
   }
 
   async follow({ runId, begin, resumes, listen }: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped"> {
@@ -100,13 +94,13 @@ export class HereCaller implements RunCaller {
     const place = await this.place();
     this.#hasLeft = true;
     if (place !== undefined) {
-      tell(`The run goes on ${place}. To end it: pawl runs cancel ${shortId(runId)}`);
+      tell(`The run goes on ${place}. Cancel it: pawl runs cancel ${shortId(runId)}`);
       await this.#app.park(force);
       return "goes on";
     }
-    tell("Laying the run down ... (Ctrl-C again to wait for nothing)");
+    tell("Parking the run ... (Ctrl-C again to quit now)");
     await this.#app.park(force, runId);
-    tell(`The run is parked. To go on with it: pawl runs resume ${shortId(runId)}`);
+    tell(`The run is parked. Resume it: pawl runs resume ${shortId(runId)}`);
     return "parked";
   }
 

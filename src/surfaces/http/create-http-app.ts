@@ -1,7 +1,6 @@
 import { basename } from "node:path";
 import { type Context, Hono } from "hono";
 import { matchedRoutes } from "hono/route";
-import type { Result, Router } from "hono/router";
 import { TrieRouter } from "hono/router/trie-router";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
@@ -30,7 +29,8 @@ export function createHttpApp(
   endpoints: readonly Endpoint[],
   mountMore?: (http: Hono<HttpEnv>) => readonly string[],
 ): Hono<HttpEnv> {
-  const http = new Hono<HttpEnv>({ router: new RememberingRouter() });
+  // The one router that understands all of our paths.
+  const http = new Hono<HttpEnv>({ router: new TrieRouter() });
   const shapes = new Map<string, ErrorShape>();
   http.onError((error, c) => answerError(parts, error, { c, shape: shapeAt(c, shapes) }));
   const { cors_origins: origins, max_body_bytes: maxBytes } = parts.app.config.settings.server;
@@ -135,34 +135,6 @@ async function authorizeAgents(parts: Pick<HttpParts, "authorize">, c: Context<H
     const isWithout = (c.req.header("x-api-key") || c.req.header("authorization") || "") === "";
     if (isWithout) throw new PawlError("UNAUTHORIZED", { message: "API key required in X-API-Key header" });
     throw new PawlError("FORBIDDEN", { message: "Invalid API Key", remedy: "Send the key that API_KEY sets." });
-  }
-}
-
-/** Paths hold ids, of which there is no end. */
-const MAX_KEPT = 500;
-
-/**
- * Our paths need the router that understands all of them, which is not the fast one: what it has found for a path is found again
- * without it.
- */
-class RememberingRouter<T> implements Router<T> {
-  readonly name = "RememberingRouter";
-  readonly #router = new TrieRouter<T>();
-  readonly #found = new Map<string, Result<T>>();
-
-  add(method: string, path: string, handler: T): void {
-    this.#found.clear();
-    this.#router.add(method, path, handler);
-  }
-
-  match(method: string, path: string): Result<T> {
-    const key = `${method} ${path}`;
-    const known = this.#found.get(key);
-    if (known !== undefined) return known;
-    const found = this.#router.match(method, path);
-    if (this.#found.size >= MAX_KEPT) this.#found.clear();
-    this.#found.set(key, found);
-    return found;
   }
 }
 

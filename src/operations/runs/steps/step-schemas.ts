@@ -45,7 +45,7 @@ const waitSchema = z
 
 const itemsSchema = z
   .object({
-    total: count.nullable().describe("Null: nobody knows yet."),
+    total: count.nullable().describe("Null: not yet known."),
     by_status: z.partialRecord(stepStatusSchema, count).describe("A status that no item has is left out."),
   })
   .meta({ id: "StepItems", description: "The items of a fan-out." });
@@ -55,9 +55,9 @@ const stepSpanSchema = z
     path: z
       .string()
       .describe(
-        "Its address: `score`, `batch[2]/fetch[7]`, `poll#7`; of a fan-out that of its items without a number.",
+        "Its address: `score`, `batch[2]/fetch[7]`, `poll#7`. A fan-out has the address of its items without a number.",
       ),
-    parent: z.string().nullable().describe("The instance in whose flow it stands. Null: in that of the run."),
+    parent: z.string().nullable().describe("The instance whose flow it is in. Null: the flow of the run."),
     step_id: z.string(),
     parallel_index: count.nullable().describe("Which item it is. Null: none."),
     visit: count.nullable().describe("Which visit of a machine's step it is, from 1. Null: it stands in a dag."),
@@ -65,7 +65,7 @@ const stepSpanSchema = z
     executor: z.string().nullable().describe("Who does the work of a task. Null: it is none."),
     description: z.string().nullable(),
     status: stepStatusSchema.describe(
-      "Of a fan-out: that of the items which need most attention, while one goes on; then `failed` if one has, else `completed`.",
+      "A fan-out has the status of the items that need most attention while one goes on; then `failed` if one has failed, else `completed`.",
     ),
     attempt: count.describe("How often it was tried, for people; 0: not yet."),
     queued_at: timeSchema.nullable().describe("Its turn came. Null: it has not come."),
@@ -75,7 +75,7 @@ const stepSpanSchema = z
     cost_usd: z.number().nullable().describe("With all that is inside it. Null: the price of something is unknown."),
     cost_usd_at_most: atMostSchema,
     usage: jsonObjectSchema.describe("Over all its attempts, without what is inside it."),
-    error: errorSchema.nullable().describe("Of a fan-out that of its first failed item."),
+    error: errorSchema.nullable().describe("A fan-out has the error of its first failed item."),
     items: itemsSchema.nullable().describe("Null: it is no fan-out, but one instance."),
     inside: count.describe("How many instances have begun in its flow, its `catch` and its `finally`."),
     called: z
@@ -117,7 +117,7 @@ export const stepDetailSchema = stepSpanSchema
     as_of: asOfFields.as_of,
     last_seq: asOfFields.last_seq,
     at: asOfFields.at,
-    place: placeSchema.nullable().describe("Where the definition has it. Null: nobody knows."),
+    place: placeSchema.nullable().describe("Where the definition has it. Null: unknown."),
     graph: z.string().describe("The graph that it stands in, for `GET /runs/{id}/graph/explained?called=`."),
     input: jsonSchema
       .optional()

@@ -46,7 +46,7 @@ export async function dev(openPlain: Open, options: DevOptions): Promise<number>
         "Definitions and settings are read again when they change. Ctrl-C ends the server; its runs go on with the next one.",
       );
       const next = await nextSettings(open, { voice, changes, signals, options });
-      tell(next === undefined ? "Stopping. (Again to wait for nothing)" : "The settings have changed: beginning anew.");
+      tell(next === undefined ? "Stopping. (Ctrl-C again to quit now)" : "The settings have changed: restarting.");
       await service.stop(signals.force);
       await app.park(signals.force);
       await app.close();
@@ -132,7 +132,7 @@ async function tryToOpen(open: Open, { voice }: Surroundings): Promise<OpenAppli
     return await open(voice);
   } catch (error) {
     reportError(error, "text");
-    tell("Mend it, and it is read again at once.");
+    tell("Fix it: it is read again at once.");
     return undefined;
   }
 }

@@ -51,7 +51,7 @@ export async function watchRun(caller: RunCaller, id: string, options: CommonOpt
 /** Tells where nobody does. */
 export async function isDriven(caller: RunCaller, runId: string): Promise<boolean> {
   const isDriven = await caller.isDriven();
-  if (!isDriven) tell(`No process drives the run. To go on with it: pawl runs resume ${shortId(runId)}`);
+  if (!isDriven) tell(`No process drives the run. Resume it: pawl runs resume ${shortId(runId)}`);
   return isDriven;
 }
 
@@ -89,7 +89,7 @@ async function resumeAll(caller: RunCaller, options: ResumeOptions): Promise<num
     await caller.leave(signals);
     const isText = formatOf(options) === "text";
     if (!isText) printEnvelope({ items: runs, next_cursor: null });
-    else if (runs.length === 0) tell("No run can go on. What there is: pawl runs ls");
+    else if (runs.length === 0) tell("No run can be resumed. List the runs: pawl runs ls");
     else for (const run of runs) print(`${run.run_id}  ${run.status}  ${sanitize(run.workflow_name)}`);
     return signals.stop.aborted ? INTERRUPTED : Math.max(0, ...runs.map(runExitCode));
   });

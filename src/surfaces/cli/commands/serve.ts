@@ -25,7 +25,7 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
     if (formatOf(options) === "text") describeService(service);
     else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
     if (!stop.aborted) await once(stop, "abort");
-    tell("Stopping: what is under way is parked and goes on with the next start. (Again to wait for nothing)");
+    tell("Stopping: runs under way are parked and go on with the next start. (Ctrl-C again to quit now)");
     await service.stop(force);
     await app.park(force);
     return 0;

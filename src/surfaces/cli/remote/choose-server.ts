@@ -36,7 +36,7 @@ function checkUrl(written: string): string {
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "";
   if (isPlain) return url.href.replace(/\/+$/, "");
   throw new PawlError("USAGE", {
-    message: `"${written.replace(/\/\/[^/]*@/, "//...@")}" is no address of a server.`,
+    message: `"${written.replace(/\/\/[^/]*@/, "//...@")}" is not the address of a server.`,
     remedy: "Write --url http://127.0.0.1:8080, and a key with --api-key or in PAWL_API_KEY.",
   });
 }

@@ -90,7 +90,7 @@ function toAgent(written: string | undefined): (typeof AGENTS)[number] | undefin
   const known = AGENTS.find((agent) => agent === written);
   if (known !== undefined || written === undefined) return known;
   throw new PawlError("LOCAL_ONLY", {
-    message: `"${written}" is no agent that a server can be asked for.`,
+    message: `"${written}" is not an agent that a server offers.`,
     remedy: `Use one of ${AGENTS.join(", ")}: scripts of simulated agents are files of the machine that runs.`,
   });
 }

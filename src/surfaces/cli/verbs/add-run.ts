@@ -42,7 +42,7 @@ export function addRun(program: Command, perform: Perform): void {
         (await import("../commands/run.ts")).step({ app, voice }, workflow, id, options),
       );
     });
-  withCommon(program.command("serve").description("take HTTP requests, and start what triggers say"))
+  withCommon(program.command("serve").description("serve HTTP requests and run triggers"))
     .option("--host <address>", "where to listen: 127.0.0.1, localhost or ::1")
     .option("--port <n>", "0 picks a free one", toPort)
     .option("--role <name>", "with a database: all, api, worker or scheduler (server.role)")

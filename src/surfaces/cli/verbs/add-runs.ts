@@ -33,7 +33,7 @@ export function addRuns(program: Command, perform: Perform): void {
       );
       await perform(options, ...command);
     });
-  withCommon(runs.command("resume").description("go on with a run that was parked or cut off"))
+  withCommon(runs.command("resume").description("resume a run that was parked or interrupted"))
     .argument("[id]")
     .option("--all", "with every run that can go on")
     .action(async (id: string | undefined, options: ResumeOptions) => {
@@ -42,7 +42,7 @@ export function addRuns(program: Command, perform: Perform): void {
       );
       await perform(options, ...command);
     });
-  withCommon(runs.command("fork").description("do a run again from a step, with something changed"))
+  withCommon(runs.command("fork").description("run again from a step, with changes"))
     .argument("<id>")
     .option("--from <step>", "a step's id, or the path of one instance (default: the first that failed)")
     .option("--current", "with the definition as its file is now, instead of the one that the run began with")

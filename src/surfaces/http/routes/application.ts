@@ -90,7 +90,7 @@ async function admit(parts: HttpParts, c: Context<HttpEnv>, { definition, tenant
   const key = c.get("key");
   if (tenantId === undefined || key?.tenantId === undefined || key.tenantId === tenantId) return;
   throw new PawlError("FORBIDDEN", {
-    message: `The key "${key.name}" is of another tenant than the route.`,
+    message: `The key "${key.name}" belongs to another tenant than the route.`,
     remedy: "Use a key of the route's tenant.",
   });
 }

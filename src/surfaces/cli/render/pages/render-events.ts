@@ -32,7 +32,7 @@ function detailOf(event: Event): string {
     case "costReserved":
       return event.atMostMicro === undefined ? "" : `at most ${formatUsd(event.atMostMicro / 1_000_000)}`;
     case "costReported":
-      return event.uncertain === true ? "nobody knows what it cost" : costOf(event);
+      return event.uncertain === true ? "its cost is unknown" : costOf(event);
     case "stepRecorded":
       return event.key;
     case "callResolved":

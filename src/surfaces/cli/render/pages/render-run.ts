@@ -61,7 +61,7 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
 function showInvocation({ status, retries, failure }: NonNullable<RunDescription["invocation"]>): string {
   const why = failure === null ? "" : `: ${sanitize(failure)}`;
   if (status === "backing-off") return `has tried ${retries} times${why}`;
-  const stopped = status === "killed" ? "somebody has killed it there" : `has paused it${why}`;
+  const stopped = status === "killed" ? "it was killed there" : `has paused it${why}`;
   return `${stopped}. To go on: pawl restate resume`;
 }
 
