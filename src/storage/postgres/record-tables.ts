@@ -1,4 +1,4 @@
-import { ADDED_COLUMNS } from "../records/added-columns.ts";
+import { ADDED_COLUMNS } from "../added-columns.ts";
 import type { Step } from "./take-steps.ts";
 
 /** The tables of records. A released step is never edited; append one. Texts are ordered by their bytes, as SQLite does. */

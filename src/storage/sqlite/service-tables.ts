@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { ADDED_COLUMNS } from "../records/added-columns.ts";
+import { ADDED_COLUMNS } from "../added-columns.ts";
 import { type DatabaseOptions, SqliteDatabase } from "./sqlite-database.ts";
 
 /**
