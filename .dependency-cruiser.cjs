@@ -24,6 +24,7 @@ const layers = {
 const siblings = {
   dialects: ["source", "shape", "work"],
   executors: ["capacity", "output", "models", "sandbox", "mcp-servers", "outbound"],
+  hosts: ["session"],
   storage: ["sql"],
   surfaces: [],
   telemetry: [],

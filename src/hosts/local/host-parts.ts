@@ -1,18 +1,22 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
+import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { BudgetLedger } from "../session/budgets/budget-ledger.ts";
 import { LazyBudgets } from "../session/budgets/lazy-budgets.ts";
 import { LimitWarnings } from "../session/budgets/limit-warnings.ts";
+import { CommitQueue, type CommitQueueOptions } from "../session/commit-queue.ts";
 import { GraphCache } from "../session/graph-cache.ts";
+import { OutputPolicies } from "../session/policies/output-policies.ts";
 import { InputSecrets } from "../session/secrets/input-secrets.ts";
 import type { HostLog } from "../session/session-log.ts";
+import type { StepParts } from "../session/steps/step-parts.ts";
+import type { TaskRunnerParts } from "../session/task-runner.ts";
+import { tellHeld } from "../session/tell-held.ts";
 import { ParsedJsonCache } from "../session/values/parsed-json-cache.ts";
 import type { TextTools } from "../session/values/project-output.ts";
 import type { ValueSources } from "../session/values/run-values.ts";
 import { StorageRetries } from "../session/values/storage-retries.ts";
-import type { ValueWriter } from "../session/values/stored-value.ts";
 import { ValueCache } from "../session/values/value-cache.ts";
-import { CommitQueue, type CommitQueueOptions } from "./commit-queue.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
 
 /** How long a failing storage is left alone. */
@@ -24,19 +28,21 @@ const LAST_COMMIT_RETRY_MS = 500;
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Shared by all runs of a host. */
-export interface HostParts {
+type Given = "journal" | "clock" | "findExecutor" | "resolveCall" | "previousSeenAt" | "env" | "onDefect";
+
+/** Shared by all runs of a host: what its process has given it, and what is made of that. */
+export interface HostParts
+  extends Pick<LocalHostOptions, Given>,
+    Omit<TaskRunnerParts, "broken">,
+    Omit<StepParts, "broken"> {
   readonly queue: HostLog;
   readonly retries: StorageRetries;
   /** Waits while the storage fails, as the blobs of `sources` and `writer` do. */
   readonly files: FileStorage;
-  readonly tools: TextTools;
   readonly sources: ValueSources;
-  readonly writer: ValueWriter;
   readonly graphs: GraphCache;
   readonly secrets: InputSecrets;
   readonly warnings: LimitWarnings;
-  readonly ledger: BudgetLedger;
   readonly budgets: LazyBudgets;
 }
 
@@ -52,13 +58,12 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
   };
   const env = (name: string) => options.env(name);
   const mask = (text: string) => options.mask(text);
-  const broken = (error: unknown) => onDefect(error);
   const graphs = new GraphCache();
   const warnings = new LimitWarnings(clock, env);
   const ledger = new BudgetLedger({
     clock,
     near: (run, near) => warnings.warnShared(run, near),
-    failed: broken,
+    failed: onDefect,
     workers: options.workers,
   });
   const commits: CommitQueueOptions = {
@@ -68,9 +73,12 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     firstRetryMs: FIRST_RETRY_MS,
     retryMs: LAST_COMMIT_RETRY_MS,
     stalled,
-    broken,
+    broken: onDefect,
   };
+  const secrets = new InputSecrets(options.secrets, journal);
   return {
+    ...options,
+    env,
     queue: options.openLog?.(commits) ?? new CommitQueue(commits),
     retries,
     files,
@@ -78,7 +86,12 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     sources: { journal, blobs, files, cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
     writer: { blobs, maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE, mask },
     graphs,
-    secrets: new InputSecrets(options.secrets, journal),
+    secrets,
+    keepSecrets: ({ no }, leaves) => secrets.keep(no, leaves),
+    maskPieces: () => options.maskPieces?.() ?? { push: mask, end: () => "" },
+    policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env }),
+    asked: (run, instance, seq) => queueApprovalWebhooks(run, instance, { asked: seq, env }),
+    held: (run, instance) => tellHeld(run, instance, env),
     warnings,
     ledger,
     budgets: new LazyBudgets({ ledger, journal, graphs, openBudgets, workers: options.workers }),

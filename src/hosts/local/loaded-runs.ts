@@ -3,9 +3,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
 import { readableVariables } from "../../core/trust/check-grant.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ClaimedRun, Journal, RunNo, RunRecord } from "../../ports/journal.ts";
-import type { FindExecutor } from "../executors.ts";
+import type { ClaimedRun, RunNo, RunRecord } from "../../ports/journal.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
@@ -22,14 +20,8 @@ import type { HostParts } from "./host-parts.ts";
 /** A parked run whose timer is nearer than this stays in memory. */
 const KEEP_LOADED_MS = 10_000;
 
-export interface LoadedRunsParts extends HostParts {
-  readonly journal: Journal;
-  readonly clock: Clock;
+interface LoadedRunsParts extends HostParts {
   readonly hooks: LiveRunHooks;
-  readonly findExecutor: FindExecutor;
-  /** The last sign of life of the process before. Undefined: its death is taken to have been a moment ago. */
-  readonly previousSeenAt: number | undefined;
-  env(name: string): string | undefined;
   /** Throws if the process is parking its runs. */
   refuseWhenParking(): void;
   /** Another process may drive it. */

@@ -6,11 +6,11 @@ import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
 import type { FindExecutor } from "../executors.ts";
+import type { CommitQueueOptions } from "../session/commit-queue.ts";
 import type { WantedObserver } from "../session/live-run.ts";
 import type { HostLog } from "../session/session-log.ts";
 import type { ResolveCall } from "../session/steps/step-parts.ts";
 import type { PieceMask } from "../session/tasks/live-text.ts";
-import type { CommitQueueOptions } from "./commit-queue.ts";
 
 /** Which runs a process drives, of those that several processes share. */
 export interface Drives {

@@ -1,34 +1,29 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Command } from "../../core/history/commands.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
-import type { Instance } from "../../core/history/run-state.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { BudgetView } from "../../ports/waits.ts";
 import type { ApprovalAnswer, RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
-import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
-import { type FinishParts, finishRun, finishRunAtOnce } from "../session/finish-run.ts";
-import type { LiveRun } from "../session/live-run.ts";
+import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
+import type { LiveRun, LiveRunHooks } from "../session/live-run.ts";
 import { newRunId, toNewRun, toRunStarted } from "../session/new-run.ts";
-import { OutputPolicies } from "../session/policies/output-policies.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
 import { hideLeaves } from "../session/secrets/secret-leaves.ts";
 import { EngineSteps } from "../session/steps/engine-steps.ts";
 import { TaskRunner } from "../session/task-runner.ts";
-import { tellHeld } from "../session/tell-held.ts";
 import { toStoredValue } from "../session/values/stored-value.ts";
 import { deleteRun, RerunGuard } from "./delete-run.ts";
 import { findRecord, refuseTaken } from "./find-record.ts";
-import { type HostParts, openHostParts, STALL_RETRY_MS } from "./host-parts.ts";
+import { type HostParts, openHostParts } from "./host-parts.ts";
 import { LoadedRuns } from "./loaded-runs.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
 import { Outbox } from "./outbox.ts";
 import { RunRequests } from "./run-requests.ts";
 import { RunTimers } from "./run-timers.ts";
-import { RunWatchers, stallNotice } from "./run-watchers.ts";
-import { isSettled, SettledRuns } from "./settled-runs.ts";
+import { isSettled, RunWatchers, SettledRuns, stallNotice } from "./run-watchers.ts";
 import { WakeUps } from "./wake-ups.ts";
 
 /** A run that is due and yet parked on disk goes on here, and its commit is under way: it is not looked at again at once. */
@@ -38,7 +33,6 @@ const LOOK_AGAIN_MS = 100;
 export class LocalHost implements RunHost {
   readonly #options: LocalHostOptions;
   readonly #parts: HostParts;
-  readonly #finishParts: FinishParts;
   readonly #runs: LoadedRuns;
   readonly #requests: RunRequests;
   readonly #tasks: TaskRunner;
@@ -56,89 +50,65 @@ export class LocalHost implements RunHost {
   #isParking = false;
 
   constructor(options: LocalHostOptions) {
-    const { journal, clock, env, onDefect } = options;
+    const { clock, drives } = options;
     this.#options = options;
-    this.#watchers = new RunWatchers(onDefect);
-    this.#parts = openHostParts(options, (error) => this.#watchers.tellAll(stallNotice(error)));
-    const { queue, files, secrets, ledger, warnings, writer, tools } = this.#parts;
-    this.#finishParts = { clock, files, env };
+    this.#watchers = new RunWatchers(options.onDefect);
+    const parts = openHostParts(options, (error) => this.#watchers.tellAll(stallNotice(error)));
     const broken = (run: LiveRun, error: unknown) => this.#abandon(run, error);
-    const asked = (run: LiveRun, instance: Instance, seq: number) =>
-      queueApprovalWebhooks(run, instance, { asked: seq, env });
+    const refuseWhenParking = () => this.#refuseWhenParking();
+    this.#parts = parts;
     this.#runs = new LoadedRuns({
-      ...this.#parts,
-      journal,
-      clock,
-      env,
-      findExecutor: options.findExecutor,
-      previousSeenAt: options.previousSeenAt,
-      hooks: {
-        log: queue,
-        applied: (run, event) => {
-          ledger.applied(run, event);
-          warnings.applied(run);
-        },
-        finishAtOnce: (run, command) => finishRunAtOnce(run, command, this.#finishParts),
-        perform: (run, command) => this.#perform(run, command),
-        notify: (run, notice) => this.#watchers.tell(run.runId, notice),
-        hasWatchers: (runId) => this.#watchers.has(runId),
-        observer: options.observer,
-        isTracing: options.isTracing ?? false,
-        afterCommit: (run) => this.#afterCommit(run),
-        broken,
-      },
-      refuseWhenParking: () => this.#refuseWhenParking(),
+      ...parts,
+      hooks: this.#hooksOf(parts, broken),
+      refuseWhenParking,
       release: (no) => this.#release(no),
-      unloaded: (run) => {
-        this.#timers.forget(run);
-        this.#tasks.forget(run);
-        ledger.leave(run);
-        secrets.forget(run.no);
-        // Others that wait for room are taken up at once.
-        if (this.#wakeUps.isFull) void this.takeUpDue().catch((error: unknown) => this.#wakeUps.retryLater(error));
-      },
+      unloaded: (run) => this.#unloaded(run),
       parked: () => void this.#wakeUps.setAlarm().catch((error: unknown) => this.#wakeUps.retryLater(error)),
     });
-    const refuseWhenParking = () => this.#refuseWhenParking();
-    this.#requests = new RunRequests({ ...this.#parts, journal, clock, runs: this.#runs, refuseWhenParking });
-    this.#tasks = new TaskRunner({
-      ledger,
-      policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env }),
-      asked,
-      held: (run, instance) => tellHeld(run, instance, env),
-      clock,
-      files,
-      writer,
-      maskPieces: () => options.maskPieces?.() ?? { push: options.mask, end: () => "" },
-      findExecutor: options.findExecutor,
-      broken,
-    });
-    this.#steps = new EngineSteps({
-      asked,
-      clock,
-      writer,
-      tools,
-      resolveCall: options.resolveCall,
-      keepSecrets: ({ no }, leaves) => secrets.keep(no, leaves),
-      broken,
-    });
+    const runs = this.#runs;
+    this.#requests = new RunRequests({ ...parts, runs, refuseWhenParking });
+    this.#tasks = new TaskRunner({ ...parts, broken });
+    this.#steps = new EngineSteps({ ...parts, broken });
     this.#timers = new RunTimers(clock, (run, timer) => {
       if (!this.#isParking) run.apply({ type: "timerFired", at: clock.now(), timer });
     });
-    const outputsOf = this.#runs.outputsOf.bind(this.#runs);
-    this.#outbox = new Outbox({
-      journal,
-      files: options.files,
-      clock,
-      retryMs: STALL_RETRY_MS,
-      outputsOf,
-      failed: onDefect,
+    this.#outbox = new Outbox({ ...parts, files: options.files, outputsOf: (no) => runs.outputsOf(no) });
+    this.#wakeUps = new WakeUps({
+      ...parts,
+      load: (record) => runs.load(record),
+      room: () => (drives?.runs === "none" ? 0 : (drives?.concurrency ?? Number.POSITIVE_INFINITY) - runs.size),
+      only: () => (drives?.runs === "own" ? [...this.#asked] : undefined),
+      recover: () => this.recover(),
     });
-    const load = this.#runs.load.bind(this.#runs);
-    const { runs: driven, concurrency } = options.drives ?? { runs: "all", concurrency: Number.POSITIVE_INFINITY };
-    const room = () => (driven === "none" ? 0 : concurrency - this.#runs.size);
-    const only = () => (driven === "own" ? [...this.#asked] : undefined);
-    this.#wakeUps = new WakeUps({ journal, clock, load, room, only, recover: () => this.recover(), onDefect });
+  }
+
+  #hooksOf(parts: HostParts, broken: LiveRunHooks["broken"]): LiveRunHooks {
+    const { observer, isTracing = false } = this.#options;
+    return {
+      log: parts.queue,
+      applied: (run, event) => {
+        parts.ledger.applied(run, event);
+        parts.warnings.applied(run);
+      },
+      finishAtOnce: (run, command) => finishRunAtOnce(run, command, parts),
+      perform: (run, command) => this.#perform(run, command),
+      notify: (run, notice) => this.#watchers.tell(run.runId, notice),
+      hasWatchers: (runId) => this.#watchers.has(runId),
+      observer,
+      isTracing,
+      afterCommit: (run) => this.#afterCommit(run),
+      broken,
+    };
+  }
+
+  /** What is kept for a run goes with it. */
+  #unloaded(run: LiveRun): void {
+    this.#timers.forget(run);
+    this.#tasks.forget(run);
+    this.#parts.ledger.leave(run);
+    this.#parts.secrets.forget(run.no);
+    // Others that wait for room are taken up at once.
+    if (this.#wakeUps.isFull) void this.takeUpDue().catch((error: unknown) => this.#wakeUps.retryLater(error));
   }
 
   // --- The life of a run ---
@@ -222,7 +192,7 @@ export class LocalHost implements RunHost {
       case "beginWait":
         return this.#steps.perform(run, command);
       case "finishRun":
-        finishRun(run, command, this.#finishParts).catch((error: unknown) => this.#abandon(run, error));
+        finishRun(run, command, this.#parts).catch((error: unknown) => this.#abandon(run, error));
     }
   }
 

@@ -6,15 +6,15 @@ import type { Clock } from "../../ports/clock.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal, OutboxRecord, RunNo, RunRecord } from "../../ports/journal.ts";
 import { filesOfTenant } from "../tenant-files.ts";
+import { STALL_RETRY_MS } from "./host-parts.ts";
 
-export interface OutboxParts {
+interface OutboxParts {
   readonly journal: Journal;
   readonly files: FileStorage;
   readonly clock: Clock;
-  readonly retryMs: number;
   outputsOf(run: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }>;
   /** An entry has failed. It is tried again, here or with the next start, as long as it can succeed at all. */
-  failed(error: unknown): void;
+  onDefect(error: unknown): void;
 }
 
 const PAGE = 100;
@@ -69,7 +69,7 @@ export class Outbox {
         await this.#drainStorage();
       }
     } catch (error) {
-      this.#parts.failed(error);
+      this.#parts.onDefect(error);
       this.#retryLater();
     } finally {
       this.#draining = undefined;
@@ -77,10 +77,10 @@ export class Outbox {
   }
 
   #retryLater(): void {
-    const { clock, retryMs } = this.#parts;
+    const { clock } = this.#parts;
     if (this.#isClosed) return;
     this.#stopRetry?.();
-    this.#stopRetry = clock.wakeAt(clock.now() + retryMs, () => this.schedule());
+    this.#stopRetry = clock.wakeAt(clock.now() + STALL_RETRY_MS, () => this.schedule());
   }
 
   async #drainStorage(): Promise<void> {
@@ -106,7 +106,7 @@ export class Outbox {
       return true;
     } catch (error) {
       if (isStorageFailure(error)) throw error;
-      this.#parts.failed(withRun(error, entry));
+      this.#parts.onDefect(withRun(error, entry));
       // Such a path leads out of the storage for ever; anything else may be put right before the next start.
       const isHopeless = isPawlError(error) && error.code === "STORAGE_PATH_INVALID";
       if (!isHopeless) this.#postponed.add(entry.id);

@@ -1,7 +1,6 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Journal, RunRecord } from "../../ports/journal.ts";
+import type { RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunRequest } from "../run-host.ts";
 import {
   openApproval,
@@ -19,8 +18,6 @@ import type { LoadedRuns } from "./loaded-runs.ts";
 const MAX_UNREAD_SIGNALS = 1_000;
 
 interface RunRequestsParts extends HostParts {
-  readonly journal: Journal;
-  readonly clock: Clock;
   readonly runs: LoadedRuns;
   /** Throws if the process is parking its runs. */
   refuseWhenParking(): void;

@@ -1,6 +1,6 @@
 import { ChurnMap, ChurnSet } from "../../core/churn-map.ts";
 import type { RunNo } from "../../ports/journal.ts";
-import { CommitQueue, type CommitQueueOptions } from "../local/commit-queue.ts";
+import { CommitQueue, type CommitQueueOptions } from "../session/commit-queue.ts";
 import type { LiveRun } from "../session/live-run.ts";
 import type { HostLog } from "../session/session-log.ts";
 import { RunCommits } from "./run-commits.ts";

@@ -3,7 +3,7 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Append, AppendResult, Journal } from "../../ports/journal.ts";
-import type { Committer, HostLog } from "../session/session-log.ts";
+import type { Committer, HostLog } from "./session-log.ts";
 
 export interface CommitQueueOptions {
   readonly journal: Journal;
