@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { FileWatch } from "./file-watch.ts";
+import { FileWatch } from "../seat/take-file-seat.ts";
 
 const LONG_MS = 4_000;
 

@@ -8,7 +8,7 @@ import type { HttpEnv } from "../../surfaces/http/http-parts.ts";
 import { MAX_OWNER_BODY, mountOwnerRoutes } from "../../surfaces/http/owner-routes.ts";
 import { openQuietService } from "../server/open-quiet-service.ts";
 import type { Successors } from "./open-ownership.ts";
-import { SURFACE_HEADER } from "./surface-header.ts";
+import { SURFACE_HEADER } from "./owner-server.ts";
 
 interface Owned {
   readonly app: Ports;

@@ -17,7 +17,7 @@ import type {
   ViewWindow,
 } from "../../ports/terminals/terminal-views.ts";
 import type { Waits } from "../../ports/waits.ts";
-import { SURFACE_HEADER } from "./surface-header.ts";
+import { SURFACE_HEADER } from "./owner-server.ts";
 
 /** Asked for what takes no time, an owner that works has answered by then. */
 const PATIENCE_MS = 30_000;

@@ -1,13 +1,17 @@
+import { rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
+import type { Log } from "../../ports/log.ts";
+import { toFileFailure } from "../../storage/files/durable-write.ts";
 import { holdRuns } from "../../storage/held-runs.ts";
 import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
+import { LockProbe } from "../../storage/sqlite/lock-probe.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
-import { FileWatch } from "../owner/file-watch.ts";
 import type { StorageThread } from "../storage-thread/storage-thread.ts";
 import { SystemClock } from "../system-clock.ts";
-import type { Seat } from "./seat.ts";
+import type { Seat, StorageWatch } from "./seat.ts";
 
 interface FileSeatOptions {
   readonly dataDir: string;
@@ -40,4 +44,90 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
       lock.announce({ pid: process.pid, host: hostname(), socket: socketPath, ...(url === undefined ? {} : { url }) }),
     release: async () => lock.release(),
   };
+}
+
+const LOOK_EVERY_MS = 500;
+/** A write or a lock that takes longer is trouble. */
+const PATIENCE_MS = 1_000;
+/** What one commit needs at least. */
+const SPACE = new Uint8Array(32 * 1024);
+
+type WatchedJournal = Pick<GuardedJournal, "findTrouble" | "committedAt">;
+
+interface WatchedLock {
+  readonly name: string;
+  readonly probe: LockProbe;
+  /** Found locked at each look since then. */
+  since?: number;
+}
+
+/** Looks all the time whether what is written could be kept, so that nobody has to lose something to find out. */
+export class FileWatch implements StorageWatch {
+  readonly #journal: WatchedJournal;
+  readonly #locks: readonly WatchedLock[];
+  readonly #spaceFile: string;
+  #timer: NodeJS.Timeout | undefined;
+  #isFull: PawlError | undefined;
+  #isTryingSpace = false;
+  #trouble: PawlError | undefined;
+
+  constructor(dataDir: string, journal: WatchedJournal) {
+    this.#journal = journal;
+    this.#locks = ["pawl.db", "service.db"].map((name) => ({ name, probe: new LockProbe(join(dataDir, name)) }));
+    this.#spaceFile = join(dataDir, "space.probe");
+  }
+
+  get trouble(): PawlError | undefined {
+    return this.#journal.findTrouble(PATIENCE_MS) ?? this.#trouble;
+  }
+
+  start(log: Log): void {
+    this.#timer ??= setInterval(() => this.#look(log), LOOK_EVERY_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    for (const { probe } of this.#locks) probe.close();
+  }
+
+  #look(log: Log): void {
+    void this.#trySpace();
+    const before = this.#trouble?.code;
+    this.#trouble = this.#journal.findTrouble(PATIENCE_MS) ?? this.#isFull ?? this.#findLock();
+    if (this.#trouble?.code === before) return;
+    if (this.#trouble === undefined) log.write("info", "storage: what is written is kept again");
+    else log.write("error", `storage: ${this.#trouble.code} ${this.#trouble.message}`, { code: this.#trouble.code });
+  }
+
+  #findLock(): PawlError | undefined {
+    return this.#locks.map((lock) => this.#judge(lock)).find((failure) => failure !== undefined);
+  }
+
+  /** Other processes write too, a moment at a time. */
+  #judge(lock: WatchedLock): PawlError | undefined {
+    const found = lock.probe.find();
+    const now = performance.now();
+    // The thread of this process writes as well: while its commits are made, the journal's lock is its own.
+    const isOwn = lock.name === "pawl.db" && this.#journal.committedAt > (lock.since ?? now);
+    if (found === undefined) delete lock.since;
+    else if (isOwn) lock.since = now;
+    else lock.since ??= now;
+    return now - (lock.since ?? now) >= PATIENCE_MS ? found : undefined;
+  }
+
+  /** Some file systems say only to who writes that they are full or cannot be written. */
+  async #trySpace(): Promise<void> {
+    if (this.#isTryingSpace) return;
+    this.#isTryingSpace = true;
+    try {
+      await writeFile(this.#spaceFile, SPACE, { mode: 0o600 });
+      this.#isFull = undefined;
+    } catch (error) {
+      const failure = toFileFailure(error, this.#spaceFile);
+      this.#isFull = isPawlError(failure) ? failure : undefined;
+    }
+    await rm(this.#spaceFile, { force: true }).catch(() => undefined);
+    this.#isTryingSpace = false;
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../core/json.ts";
-import { createScriptLog } from "./script-log.ts";
+import { createScriptLog } from "./code-executor.ts";
 
 function record(write: (log: ReturnType<typeof createScriptLog>) => void): Json[] {
   const events: Json[] = [];

@@ -3,9 +3,8 @@ import { agentTask } from "../../../test/fakes/sandstorm/agent-task.ts";
 import { MemoryFileStorage } from "../../../test/support/memory/memory-file-storage.ts";
 import { programOf } from "../../../test/support/needs.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
-import { renderReport } from "./render-report.ts";
+import { renderReport, toMarkdown } from "./render-report.ts";
 import { createReportExecutor } from "./report-executor.ts";
-import { toMarkdown } from "./to-markdown.ts";
 
 const NEVER = new AbortController().signal;
 const HOSTILE = `

@@ -1,9 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import { signalGroup } from "../mcp-servers/transports/group-guard.ts";
 import { readPlace, refusePath, toOwnPath, toWriteFailure } from "./export-file.ts";
-import { printPdf } from "./print-pdf.ts";
-import { renderReport } from "./render-report.ts";
-import { toMarkdown } from "./to-markdown.ts";
+import { renderReport, toMarkdown } from "./render-report.ts";
 
 export interface ReportOptions {
   /** Takes secrets out of a text. */
@@ -70,4 +75,86 @@ async function make(
 
 function toText(value: Json | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+type Printed = { readonly ok: true; readonly pdf: Uint8Array } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Prints a page by Chromium, without a window, a network or anybody's profile. The browser and whatever it has
+ * started are gone when this resolves.
+ */
+async function printPdf(html: string, chromium: string, signal: AbortSignal): Promise<Printed> {
+  const folder = await mkdtemp(join(tmpdir(), "pawl-print-"));
+  try {
+    const page = join(folder, "page.html");
+    await writeFile(page, html);
+    const reason = await run(
+      chromium,
+      [...FLAGS, ...sandboxFlags(), ...filesIn(folder), pathToFileURL(page).href],
+      signal,
+    );
+    if (reason !== undefined) return { ok: false, reason };
+    return { ok: true, pdf: await readFile(join(folder, "page.pdf")) };
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const FLAGS = [
+  "--headless",
+  "--disable-gpu",
+  "--no-first-run",
+  "--no-default-browser-check",
+  "--no-pdf-header-footer",
+  "--disable-extensions",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage",
+  // Nothing is to be asked for; this holds even where the page's own policy did not.
+  "--host-resolver-rules=MAP * ~NOTFOUND",
+  "--proxy-server=127.0.0.1:9",
+];
+
+/** Its own sandbox stays, except for root, for whom Chromium has none. */
+function sandboxFlags(): readonly string[] {
+  return process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+}
+
+function filesIn(folder: string): readonly string[] {
+  return [`--user-data-dir=${join(folder, "profile")}`, `--print-to-pdf=${join(folder, "page.pdf")}`];
+}
+
+/** Undefined: it went well. */
+async function run(chromium: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+  // A group of its own: Chromium starts many processes, and all of them are to go.
+  const child = spawn(chromium, args, { stdio: ["ignore", "ignore", "pipe"], detached: true, env: bareEnvironment() });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-2_000);
+  });
+  const stop = () => {
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    const [code, ending] = (await once(child, "close")) as [number | null, string | null];
+    if (code === 0) return undefined;
+    return `It ended with ${code ?? ending}: ${said.trim().split("\n").at(-1) ?? ""}`;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+/** No key of this process reaches the browser. */
+function bareEnvironment(): Record<string, string> {
+  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "FONTCONFIG_PATH"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(kept);
 }

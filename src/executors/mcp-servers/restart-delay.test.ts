@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { computeRestartDelayMs } from "./restart-delay.ts";
+import { computeRestartDelayMs } from "./managed-server.ts";
 
 test("a server comes back at once, then ever more slowly, up to half a minute", () => {
   const delays = [1, 2, 3, 4, 9, 10, 1_000].map((failures) => computeRestartDelayMs(failures, 0));

@@ -1,6 +1,6 @@
+import { type SpecTypeName, specTypeSchemas } from "@modelcontextprotocol/client";
 import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { findSpecFlaw } from "./spec-flaw.ts";
 
 /** Limits of one listing, over all of its pages. */
 const MAX_TOOLS = 1_000;
@@ -115,4 +115,12 @@ function readHints(annotations: JsonObject): JsonObject {
 
 function nameOf({ name }: JsonObject): string {
   return writeExact(name ?? null).slice(0, 80);
+}
+
+/** Why a value is not of a type of the protocol: its first fault. Undefined: it is. */
+export function findSpecFlaw(type: SpecTypeName, value: Json): string | undefined {
+  const [issue] = specTypeSchemas[type]["~standard"].validate(value).issues ?? [];
+  if (issue === undefined) return undefined;
+  const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part));
+  return `\`${path.join(".")}\` is wrong (${issue.message})`;
 }

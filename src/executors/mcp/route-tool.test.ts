@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type RoutingFacts, routeTool } from "./route-tool.ts";
+import { type RoutingFacts, routeTool } from "./mcp-executor.ts";
 
 const FACTS: RoutingFacts = {
   tool: "read",

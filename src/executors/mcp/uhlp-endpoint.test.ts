@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { answerJson, type FakeEndpoint, startEndpoint } from "../../../test/fakes/uhlp-endpoint.ts";
 import type { EndpointCall } from "../../ports/tools/tool-endpoint.ts";
-import { findAllowed } from "./endpoint-allow-list.ts";
-import { UhlpEndpoint, type UhlpEndpointOptions } from "./uhlp-endpoint.ts";
+import { findAllowed, UhlpEndpoint, type UhlpEndpointOptions } from "./uhlp-endpoint.ts";
 
 const NEVER = new AbortController().signal;
 const CALL: EndpointCall = {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import type { OutboundRequest, OutboundResult } from "../../ports/outbound.ts";
-import { createAddressRule } from "./address-rule.ts";
+import { createAddressRule } from "./find-way.ts";
 import { createOutbound } from "./outbound.ts";
 
 const NEVER = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { ChurnMap, ChurnSet } from "../../core/churn-map.ts";
-import type { RunNo } from "../../ports/journal.ts";
+import type { Append, AppendResult, RunNo } from "../../ports/journal.ts";
 import { CommitQueue, type CommitQueueOptions } from "../session/commit-queue.ts";
 import type { LiveRun } from "../session/live-run.ts";
-import type { HostLog } from "../session/session-log.ts";
-import { RunCommits } from "./run-commits.ts";
+import type { Committer, HostLog } from "../session/session-log.ts";
+import { type CommitEntry, isLarge, toCommitEntry } from "./run-entry.ts";
 
 /**
  * A log whose commits stand in entries of Restate and in our records. Our records are written by group commits of all runs; a
@@ -94,5 +94,162 @@ export class RestateLog implements HostLog {
   close(): void {
     for (const commits of [...this.#runs.values()]) commits.leave();
     this.#queue.close();
+  }
+}
+
+interface RunCommitsParts {
+  /** Takes the run into the next commit to our records. */
+  write(commits: RunCommits): void;
+  /** The run has something to commit, and no entry waits for it. */
+  unattended(commits: RunCommits): void;
+  /** The run has left memory. */
+  left(commits: RunCommits): void;
+  /** The process ends: what is left is written without Restate, and nobody waits for it. */
+  isEnding(): boolean;
+}
+
+/** A commit that Restate has not confirmed. */
+interface OpenCommit {
+  readonly lastSeq: number;
+  readonly isEnd: boolean;
+  /** Undefined: our records have refused it, and the run has left memory. */
+  readonly entry: PromiseWithResolvers<CommitEntry | undefined>;
+  readonly written: PromiseWithResolvers<AppendResult | undefined>;
+}
+
+/**
+ * The commits of a run in memory. Each is made when an entry of Restate's journal waits for it, and stands in that entry and in
+ * our records before its commands are performed. Both are written at the same time.
+ */
+class RunCommits implements Committer {
+  readonly #parts: RunCommitsParts;
+  /** Undefined: it is being loaded, or has had nothing to commit so far. */
+  run: LiveRun | undefined;
+  #waiting: (PromiseWithResolvers<CommitEntry | undefined> & { readonly isLast: boolean }) | undefined;
+  #open: OpenCommit | undefined;
+  #isDirty = false;
+  /** Restate is told of a run when our records have it. */
+  #isCreating: boolean;
+  /** No invocation has asked for it so far: whoever has created it tells Restate. */
+  #isNew: boolean;
+  #isLeft = false;
+
+  constructor(parts: RunCommitsParts, isCreating: boolean) {
+    this.#parts = parts;
+    this.#isCreating = isCreating;
+    this.#isNew = isCreating;
+  }
+
+  get #isDirect(): boolean {
+    return this.#isCreating || this.#parts.isEnding();
+  }
+
+  mark(): void {
+    this.#isDirty = true;
+    this.#goOn();
+  }
+
+  /**
+   * The next commit, for an entry of Restate. An earlier call that still waits never resolves: its attempt is over, or has been
+   * cancelled. `isLast`: no entry of the same invocation follows, so that our records must have the commit first.
+   * Undefined: the run has left memory.
+   */
+  async next(isLast: boolean): Promise<CommitEntry | undefined> {
+    this.#waiting = undefined;
+    this.#isNew = false;
+    if (this.#isLeft) return undefined;
+    const open = this.#open;
+    if (open !== undefined) {
+      if (isLast) await open.written.promise;
+      return open.entry.promise;
+    }
+    const waiting = { ...Promise.withResolvers<CommitEntry | undefined>(), isLast };
+    this.#waiting = waiting;
+    this.#goOn();
+    return waiting.promise;
+  }
+
+  /** Restate has the entry. Resolves when our records have the commit too, and its commands are performed. */
+  async confirm(lastSeq: number): Promise<void> {
+    const open = this.#open;
+    if (open === undefined || open.lastSeq !== lastSeq) return;
+    const result = await open.written.promise;
+    if (this.#open !== open || result === undefined) return;
+    this.#open = undefined;
+    this.#tell(result);
+    if (open.isEnd) this.leave();
+  }
+
+  /** The process ends. */
+  async finishDirectly(): Promise<void> {
+    if (this.#open !== undefined) await this.confirm(this.#open.lastSeq);
+    this.#goOn();
+  }
+
+  leave(): void {
+    if (this.#isLeft) return;
+    this.#isLeft = true;
+    this.#waiting?.resolve(undefined);
+    this.#open?.entry.resolve(undefined);
+    this.#open?.written.resolve(undefined);
+    this.#parts.left(this);
+  }
+
+  #goOn(): void {
+    if (!this.#isDirty || this.#isLeft) return;
+    if (this.#mayCommit) this.#parts.write(this);
+    else if (!this.#isNew && this.#waiting === undefined && this.#open === undefined) this.#parts.unattended(this);
+  }
+
+  get #mayCommit(): boolean {
+    return this.#open === undefined && (this.#isDirect || this.#waiting !== undefined);
+  }
+
+  // --- Our records ---
+
+  get isCommitting(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** An entry waits for what was marked meanwhile. */
+  get hasMore(): boolean {
+    return this.#isDirty && this.#mayCommit && !this.#isLeft;
+  }
+
+  collect(): Append | undefined {
+    if (!this.#mayCommit || this.#isLeft) return undefined;
+    this.#isDirty = false;
+    const append = this.run?.collect();
+    if (append === undefined) return undefined;
+    const entry = toCommitEntry(append);
+    const waiting = this.#waiting;
+    const { lastSeq, isEnd } = entry;
+    const open = { lastSeq, isEnd, entry: waiting ?? Promise.withResolvers(), written: Promise.withResolvers() };
+    this.#open = open as OpenCommit;
+    this.#waiting = undefined;
+    if (waiting?.isLast === false && !isEnd && !isLarge(entry)) waiting.resolve(entry);
+    return append;
+  }
+
+  committed(result: AppendResult): void {
+    const open = this.#open;
+    if (open === undefined) return;
+    open.written.resolve(result);
+    const { lastSeq, isEnd } = open;
+    if (result.ok) open.entry.resolve({ type: "committed", lastSeq, isEnd });
+    else this.#tell(result);
+    if (!this.#isDirect) return;
+    this.#isCreating = false;
+    void this.confirm(lastSeq);
+  }
+
+  failed(error: unknown): void {
+    this.run?.failed(error);
+    this.leave();
+  }
+
+  #tell(result: AppendResult): void {
+    this.run?.committed(result);
+    if (this.run?.isDiscarded === true) this.leave();
   }
 }

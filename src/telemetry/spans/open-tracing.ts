@@ -1,6 +1,7 @@
+import { writeExact } from "../../core/exact-json.ts";
 import type { RunObserver } from "../../ports/run-observer.ts";
-import { OtlpExporter } from "./otlp-exporter.ts";
 import { RunSpans } from "./run-spans.ts";
+import { type Span, toOtlp } from "./to-otlp.ts";
 
 export interface TracingOptions {
   /** The address of a collector. Spans go to `/v1/traces` below it. */
@@ -55,5 +56,103 @@ function decode(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
+  }
+}
+
+interface OtlpOptions {
+  /** The address that spans are posted to. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly serviceName: string;
+  readonly version: string;
+  mask(text: string): string;
+  /** Called when spans begin to be lost. */
+  lost(why: string): void;
+}
+
+const FLUSH_MS = 1_000;
+const MAX_BATCH = 512;
+const MAX_WAITING = 4_096;
+const TIMEOUT_MS = 10_000;
+const MAX_TRIES = 3;
+/** A collector answers these when it wants the same again. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/**
+ * Sends spans to an OpenTelemetry collector over OTLP/HTTP as JSON: in batches, never in the way of runs, and at most
+ * `MAX_WAITING` spans wait. Spans are lost if a collector does not take them within three tries, or if the process is
+ * killed while they wait.
+ */
+class OtlpExporter {
+  readonly #options: OtlpOptions;
+  #waiting: Span[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+  #isLosing = false;
+
+  constructor(options: OtlpOptions) {
+    this.#options = options;
+  }
+
+  add(span: Span): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#lose("more spans come than the collector takes");
+      return;
+    }
+    this.#waiting.push(span);
+    if (this.#waiting.length >= MAX_BATCH) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+  }
+
+  /** Resolves when everything that waits has been sent or given up. Never rejects. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#waiting.length > 0 || this.#sending !== undefined) {
+      this.#sending ??= this.#sendAll().finally(() => {
+        this.#sending = undefined;
+      });
+      await this.#sending;
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, MAX_BATCH);
+      const why = await this.#send(batch);
+      if (why === undefined) this.#isLosing = false;
+      else this.#lose(why);
+    }
+  }
+
+  /** Returns why the spans are lost, if they are. */
+  async #send(batch: readonly Span[]): Promise<string | undefined> {
+    const { url, headers, mask } = this.#options;
+    const request: RequestInit = {
+      method: "POST",
+      body: mask(writeExact(toOtlp(batch, this.#options))),
+      headers: { ...headers, "content-type": "application/json" },
+      redirect: "error",
+    };
+    let why = "";
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      try {
+        const response = await fetch(url, { ...request, signal: AbortSignal.timeout(TIMEOUT_MS) });
+        await response.body?.cancel();
+        if (response.ok) return undefined;
+        why = `the collector answered ${response.status}`;
+        if (!PASSING.has(response.status)) return why;
+      } catch (error) {
+        const { cause } = error as { readonly cause?: unknown };
+        why = `the collector cannot be reached: ${String(cause instanceof Error ? cause.message : error)}`;
+      }
+    }
+    return why;
+  }
+
+  #lose(why: string): void {
+    if (this.#isLosing) return;
+    this.#isLosing = true;
+    this.#options.lost(why);
   }
 }

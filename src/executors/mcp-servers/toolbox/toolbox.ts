@@ -22,9 +22,8 @@ import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
 import { findResultFlaws } from "../result-check.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
-import { checkArguments, describeTool, keepUsable, type ServerTool } from "../server-tool.ts";
-import { describeContent } from "./describe-content.ts";
-import { listServerStates } from "./list-server-states.ts";
+import { listServerStates } from "../server-pool.ts";
+import { checkArguments, describeContent, describeTool, keepUsable, type ServerTool } from "../server-tool.ts";
 import { nameTools } from "./name-tools.ts";
 
 type Pinned = Pick<ToolboxRequest, "servers" | "folder" | "reach" | "tenantId">;

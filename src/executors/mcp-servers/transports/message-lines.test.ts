@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MessageLines } from "./message-lines.ts";
+import { MessageLines } from "./process-transport.ts";
 
 test("lines come whole, however the stream is cut", () => {
   const text = Buffer.from('{"a":"ü"}\n\n{"b":2}\nrest');

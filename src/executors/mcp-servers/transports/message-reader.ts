@@ -4,8 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts"
 import { NumberTooLarge } from "../../../core/long-integers.ts";
 import type { Redactor } from "../../output/redact.ts";
 import { showStart } from "../../output/shown-text.ts";
-import { findSpecFlaw } from "../spec-flaw.ts";
-import { ToolListCheck } from "../tool-list-check.ts";
+import { findSpecFlaw, ToolListCheck } from "../tool-list-check.ts";
 
 /** Implementation-defined, in the range that JSON-RPC leaves to servers: an answer that makes no sense. */
 export const UNREADABLE = -32_096;

@@ -7,7 +7,6 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import type { StandingProgram } from "../../sandbox/sandbox.ts";
 import type { ProcessWay } from "../resolve-server.ts";
 import { type GroupGuard, signalGroup } from "./group-guard.ts";
-import { MessageLines } from "./message-lines.ts";
 import type { MessageReader } from "./message-reader.ts";
 
 const KEPT_STDERR_BYTES = 4 * 1024;
@@ -255,5 +254,48 @@ class Tail {
 
   get text(): string {
     return this.#kept.toString("utf8").trim();
+  }
+}
+
+const NEWLINE = 10;
+
+/**
+ * Cuts a stream into lines, in one pass however long they are and however they come. `push` throws once a line has more
+ * bytes than it may.
+ */
+export class MessageLines {
+  readonly #maxBytes: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The lines that `chunk` completes. */
+  *push(chunk: Buffer): Generator<string> {
+    let rest = chunk;
+    for (let end = rest.indexOf(NEWLINE); end !== -1; end = rest.indexOf(NEWLINE)) {
+      this.#add(rest.subarray(0, end));
+      rest = rest.subarray(end + 1);
+      const line = Buffer.concat(this.#pieces).toString("utf8");
+      this.clear();
+      yield line;
+    }
+    if (rest.length > 0) this.#add(rest);
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.#bytes = 0;
+  }
+
+  #add(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#maxBytes) {
+      this.clear();
+      throw new Error(`it sent a message of more than ${this.#maxBytes / 1024 / 1024} MiB`);
+    }
+    this.#pieces.push(piece);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { locateControlGroups } from "./locate-control-groups.ts";
+import { locateControlGroups } from "./control-groups.ts";
 
 test("version 1: each controller where it is mounted, below our own group", () => {
   const mounts = [

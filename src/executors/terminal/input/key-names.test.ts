@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toKeyInput } from "./key-names.ts";
+import { toKeyInput } from "../tools/send-input.ts";
 
 test.each([
   ["Enter", "\r"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { translateEscapes } from "./translate-escapes.ts";
+import { translateEscapes } from "../tools/send-input.ts";
 
 test.each([
   ["ls\\n", "ls\n"],

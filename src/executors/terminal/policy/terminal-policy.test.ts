@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
-import { translateEscapes } from "../input/translate-escapes.ts";
 import { NOTHING_TYPED, readTypedLines } from "../input/typed-line.ts";
+import { translateEscapes } from "../tools/send-input.ts";
 import type { SecurityLevel } from "./security-level.ts";
 import { TerminalPolicy } from "./terminal-policy.ts";
 

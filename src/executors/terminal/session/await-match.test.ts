@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openModel } from "../screen/open-model.ts";
-import { awaitMatch } from "./await-match.ts";
+import { awaitMatch } from "../tools/await-output.ts";
 import { TerminalSession } from "./terminal-session.ts";
 
 /** A session whose program prints nothing of its own. */

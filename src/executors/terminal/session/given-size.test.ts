@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { findTooLong } from "./given-size.ts";
+import { findTooLong } from "../tools/open-terminal.ts";
 
 const most = "x".repeat(128 * 1024 - 1);
 

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { ToolInput, ToolOutput } from "../../../ports/terminals/terminal-tools.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
+import type { StandingProgram } from "../../sandbox/sandbox.ts";
 import type { PtySpec } from "../pty-host/messages.ts";
-import { findTooLong } from "../session/given-size.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import { confineTerminal, holdToSandbox, PATH_INSIDE } from "./confine-terminal.ts";
 import type { ToolCall } from "./gate.ts";
 import type { ToolHandler, ToolParts } from "./tool-parts.ts";
 
@@ -201,4 +201,71 @@ function locateCommand(
   const [standIn, ...first] = STAND_INS[program] ?? [];
   const other = standIn === undefined ? undefined : findProgram(standIn, path);
   return other === undefined ? undefined : [other, ...first, ...args];
+}
+
+/** Linux gives no program a longer argument or variable; one byte of it is the end mark. */
+const MAX_BYTES = 128 * 1024 - 1;
+/** And not more of both than this, where stacks have the usual size: with room for what every terminal gets. */
+const MAX_BYTES_TOGETHER = 1024 * 1024;
+/** An end mark, and where it begins. */
+const BYTES_FOR_EACH = 9;
+
+/** Finds arguments or variables that are too long: the system would not start the program. */
+export function findTooLong(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): string | undefined {
+  const variables = Object.entries(environment).map(([name, value]) => ({ name, bytes: sizeOf(`${name}=${value}`) }));
+  const tooLong = variables.find(({ bytes }) => bytes > MAX_BYTES);
+  if (tooLong) return `The environment variable '${tooLong.name}' is too long: ${limit(tooLong.bytes, MAX_BYTES)}`;
+  const sizes = args.map(sizeOf);
+  const longest = sizes.find((bytes) => bytes > MAX_BYTES);
+  if (longest !== undefined) return `An argument of the shell is too long: ${limit(longest, MAX_BYTES)}`;
+  const all = [...sizes, ...variables.map(({ bytes }) => bytes)];
+  const total = all.reduce((sum, bytes) => sum + bytes + BYTES_FOR_EACH, 0);
+  if (total <= MAX_BYTES_TOGETHER) return undefined;
+  return `The environment and the shell's arguments are too long: ${limit(total, MAX_BYTES_TOGETHER)}`;
+}
+
+function sizeOf(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+function limit(bytes: number, most: number): string {
+  return `${bytes} bytes, and ${most} are possible.`;
+}
+
+/** Where programs of a sandboxed terminal are looked for. */
+const PATH_INSIDE = "/usr/local/bin:/usr/bin:/bin";
+
+type ConfinedPty = { readonly spec: PtySpec; readonly program: StandingProgram } | { readonly error: string };
+
+/**
+ * Puts the program of a terminal into the sandbox. It may work in the application's folder and below only: another folder would
+ * be shown to it as a whole.
+ */
+async function confineTerminal({ surroundings }: ToolParts, spec: PtySpec, { reach }: ToolCall): Promise<ConfinedPty> {
+  const { confine, currentDir } = surroundings;
+  if (confine === undefined) return { error: "There is no sandbox for terminals here." };
+  const folder = realpathSync(currentDir);
+  const cwd = realpathSync(spec.cwd);
+  const below = relative(folder, cwd);
+  if (below === ".." || below.startsWith(`..${sep}`) || below.startsWith(".")) {
+    return { error: `A terminal in the sandbox opens in ${folder}, or in a folder below that is not hidden.` };
+  }
+  const [command, ...args] = spec.command;
+  try {
+    const program = await confine({ command, args, env: spec.env, cwd, folder, reach });
+    return { spec: { ...spec, command: program.command, env: program.env, cwd: program.cwd }, program };
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    return { error: `${error.message} ${error.remedy}` };
+  }
+}
+
+/** Holds the program to its limits as long as the session lives. */
+function holdToSandbox(session: TerminalSession, program: StandingProgram): void {
+  if (session.pid === undefined || !session.isRunning) return program.release();
+  program.attach(session.pid);
+  session.watch(() => session.isRunning || program.release());
 }

@@ -1,6 +1,4 @@
 import type { ToolInput } from "../../../ports/terminals/terminal-tools.ts";
-import { KEY_NAMES, toKeyInput } from "../input/key-names.ts";
-import { translateEscapes } from "../input/translate-escapes.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { lookAt, SESSION_NOT_FOUND, type ToolHandler } from "./tool-parts.ts";
@@ -64,4 +62,82 @@ function toInput(
 function findProblem(session: TerminalSession): string | null {
   if (!session.isRunning) return "The program has ended.";
   return session.isClogged ? "The program does not read its input." : null;
+}
+
+const SIMPLE: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", e: "\u001b", "\\": "\\" };
+
+const ESCAPE = /\\(?:([nrte\\])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|0([0-7]{0,2}))/g;
+
+/**
+ * Control characters that were written out: `\n \r \t \e \xHH \uHHHH \u{H...} \0 \0oo`, and `\\` for a backslash. Any
+ * other backslash stays as it is (`\d`, `\.`, `\b` are common in commands), and so does every real control character.
+ */
+export function translateEscapes(text: string): string {
+  return text.replace(
+    ESCAPE,
+    (whole, simple?: string, byte?: string, unit?: string, point?: string, octal?: string) => {
+      if (simple !== undefined) return SIMPLE[simple] ?? whole;
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal || "0", 8));
+      const code = Number.parseInt(byte ?? unit ?? point ?? "", 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}
+
+const ESC = "\u001b";
+
+/** Keys that send the same whatever the program has asked for. */
+const PLAIN: Readonly<Record<string, string>> = {
+  Enter: "\r",
+  Tab: "\t",
+  "S-Tab": `${ESC}[Z`,
+  Escape: ESC,
+  Space: " ",
+  Backspace: "\u007f",
+  Insert: `${ESC}[2~`,
+  Delete: `${ESC}[3~`,
+  PageUp: `${ESC}[5~`,
+  PageDown: `${ESC}[6~`,
+  F1: `${ESC}OP`,
+  F2: `${ESC}OQ`,
+  F3: `${ESC}OR`,
+  F4: `${ESC}OS`,
+  F5: `${ESC}[15~`,
+  F6: `${ESC}[17~`,
+  F7: `${ESC}[18~`,
+  F8: `${ESC}[19~`,
+  F9: `${ESC}[20~`,
+  F10: `${ESC}[21~`,
+  F11: `${ESC}[23~`,
+  F12: `${ESC}[24~`,
+};
+
+/** Keys that full-screen programs may ask for in another form. */
+const CURSOR: Readonly<Record<string, string>> = { Up: "A", Down: "B", Right: "C", Left: "D", Home: "H", End: "F" };
+
+const CONTROL = /^C-([a-zA-Z@[\\\]^_? ])$/;
+const META = /^M-(.+)$/u;
+
+/** The characters that a key sends: `Enter`, `Up`, `F5`, `C-c`, `M-f`, `S-Tab`, or one character. `undefined`: there is no such key. */
+export function toKeyInput(name: string, wantsApplicationKeys: boolean): string | undefined {
+  if (Object.hasOwn(PLAIN, name)) return PLAIN[name];
+  if (Object.hasOwn(CURSOR, name)) return `${ESC}${wantsApplicationKeys ? "O" : "["}${CURSOR[name]}`;
+  const control = CONTROL.exec(name)?.[1];
+  if (control !== undefined) return toControl(control);
+  const meta = META.exec(name)?.[1];
+  if (meta !== undefined) return addMeta(toKeyInput(meta, wantsApplicationKeys));
+  return [...name].length === 1 ? name : undefined;
+}
+
+/** For messages. */
+const KEY_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Object.keys(CURSOR), "C-a to C-z", "M-<key>"];
+
+function toControl(character: string): string {
+  if (character === "?") return "\u007f";
+  if (character === " ") return "\0";
+  return String.fromCharCode(character.toUpperCase().charCodeAt(0) & 0x1f);
+}
+
+function addMeta(input: string | undefined): string | undefined {
+  return input === undefined ? undefined : ESC + input;
 }
