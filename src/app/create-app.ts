@@ -334,8 +334,7 @@ class App implements OpenApplication {
     }
     if (this.#database() !== undefined) return nothing;
     const { connectToPresent } = await import("./owner/connect.ts");
-    const journal = () => this.#parts.journal();
-    const connection = mine ?? (await connectToPresent({ dataDir: this.dataDir, journal }));
+    const connection = mine ?? (await connectToPresent(this.dataDir));
     if (connection?.role !== "guest") return nothing;
     try {
       return await connection.host.waits(runs);
@@ -526,10 +525,7 @@ class App implements OpenApplication {
   #openBackgroundHost(): Promise<ReconnectingHost> {
     const connect = async () => {
       const { connectToPresent } = await import("./owner/connect.ts");
-      return (
-        (await connectToPresent({ dataDir: this.dataDir, journal: () => this.#parts.journal() })) ??
-        this.#connectToBackground()
-      );
+      return (await connectToPresent(this.dataDir)) ?? this.#connectToBackground();
     };
     return this.#openHost(connect, connect);
   }
@@ -547,7 +543,6 @@ class App implements OpenApplication {
     const { connectToData } = await import("./owner/connect.ts");
     return connectToData({
       dataDir: this.dataDir,
-      journal: () => this.#parts.journal(),
       own: async (lock, socketPath) => {
         const { takeFileSeat } = await import("./seat/take-file-seat.ts");
         const { durability } = this.config.settings.data;
@@ -578,8 +573,7 @@ class App implements OpenApplication {
   async #connectToBackground(): Promise<Connection> {
     const { startBackgroundOwner } = await import("./owner/start-background-owner.ts");
     const { program } = this.#options;
-    const journal = () => this.#parts.journal();
-    return startBackgroundOwner({ program, appDir: this.appDir, dataDir: this.dataDir, journal });
+    return startBackgroundOwner({ program, appDir: this.appDir, dataDir: this.dataDir });
   }
 
   /** Before runs go on: nothing of them is missed. */

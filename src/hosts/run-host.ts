@@ -14,12 +14,8 @@ export interface RunHost {
   recover(): Promise<{ readonly resumed: number }>;
   /** Resolves when the start is durable; the run goes on by itself. */
   startRun(start: RunStart): Promise<RunRecord>;
-  /** Loads a parked run and goes on with it; without effect on one that is under way. `releases`: held steps go on too. */
-  resumeRun(runId: string, options?: { readonly releases?: boolean }): Promise<RunRecord>;
-  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord>;
-  /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. Durable when it resolves. */
-  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void>;
-  sendSignal(runId: string, name: string, payload: Json): Promise<void>;
+  /** Durable when it resolves, with the run as it is then. */
+  request(runId: string, request: RunRequest): Promise<RunRecord>;
   /** Deletes a run that has ended. Throws `RUN_NOT_ENDED`, and `RUN_NEEDED` while a rerun of it goes on. */
   deleteRun(runId: string): Promise<void>;
   /** Calls `listen` with every event of a run from now on, after its commit, and with progress in between. */
@@ -32,7 +28,7 @@ export interface RunHost {
   readonly driving: number;
   /**
    * Parks all runs, durably, so that the next owner goes on. Steps that may run only once are waited for until `force`
-   * aborts. The run named `hold` stays parked until `resumeRun`.
+   * aborts. The run named `hold` stays parked until it is resumed.
    */
   park(force: AbortSignal, hold?: string): Promise<void>;
   /**
@@ -44,8 +40,10 @@ export interface RunHost {
 
 /** What people and programs ask of a run that goes on. */
 export type RunRequest =
-  | { readonly type: "resume"; readonly releases: boolean }
+  /** Loads a parked run and goes on with it; without effect on one that is under way. `releases`: held steps go on too. */
+  | { readonly type: "resume"; readonly releases?: boolean }
   | { readonly type: "cancel"; readonly by?: string; readonly reason?: string }
+  /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. */
   | { readonly type: "answer"; readonly path: string; readonly answer: ApprovalAnswer }
   | { readonly type: "signal"; readonly name: string; readonly payload: Json };
 

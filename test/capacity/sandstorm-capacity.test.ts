@@ -99,7 +99,7 @@ test("a run that is cancelled while its items wait ends at once, and the places 
   const cancelled = await world.start(graph, items(100, "a"));
   await until(() => places.refused > 0);
   const other = await world.start(graph, items(4, "b"));
-  await world.host.cancelRun(cancelled.id, {});
+  await world.host.request(cancelled.id, { type: "cancel" });
 
   expect((await world.host.settled(cancelled.id)).status).toBe("cancelled");
   expect((await world.host.settled(other.id)).status).toBe("completed");

@@ -66,7 +66,8 @@ async function drive(world: World): Promise<"ended"> {
 
 async function answer(world: World, runId: string): Promise<void> {
   const asks = (await world.eventsOf(runId)).findLast(({ type }) => type === "approvalAsked");
-  if (asks?.type === "approvalAsked") await world.host.answerApproval(runId, asks.path, { answer: "approve" });
+  if (asks?.type === "approvalAsked")
+    await world.host.request(runId, { type: "answer", path: asks.path, answer: { answer: "approve" } });
 }
 
 async function liveAndGoOn(diesAt: number) {

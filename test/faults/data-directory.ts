@@ -112,9 +112,14 @@ async function driveToEnd({ host, journal }: Owner, runId: string): Promise<RunR
     if (record.completedAt !== undefined || holdsSteps(record)) return record;
     const rows = await journal.readEvents(record.no, { afterSeq: 0, limit: 10_000 });
     const types = new Set(rows.map(({ event }) => event.type));
-    if (!types.has("signalReceived")) await host.sendSignal(runId, SIGNAL, { hello: "there" });
+    if (!types.has("signalReceived"))
+      await host.request(runId, { type: "signal", name: SIGNAL, payload: { hello: "there" } });
     if (types.has("approvalAsked") && !types.has("approvalAnswered")) {
-      await host.answerApproval(runId, APPROVAL, { answer: "approve", by: "ann", edited: "edited by hand" });
+      await host.request(runId, {
+        type: "answer",
+        path: APPROVAL,
+        answer: { answer: "approve", by: "ann", edited: "edited by hand" },
+      });
     }
   }
   throw new Error(`${runId} does not end.`);

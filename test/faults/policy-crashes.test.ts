@@ -29,7 +29,7 @@ async function drive(world: World, edited: string | undefined): Promise<void> {
     if (completedAt !== undefined) return;
     if (status !== "awaiting_approval") continue;
     const more = edited === undefined ? {} : { edited };
-    await world.host.answerApproval("run-1", "a", { answer: "approve", ...more });
+    await world.host.request("run-1", { type: "answer", path: "a", answer: { answer: "approve", ...more } });
   }
 }
 
@@ -126,7 +126,7 @@ test("a rerun takes an output over as it was judged, though its definition has o
   expect(await old.outputOf(taken.again, "b")).toBe(`Write to ${MAIL}.`);
   const judged = await rerun("a");
   expect(judged.record.status).toBe("awaiting_approval");
-  await old.host.answerApproval(judged.again, "a", { answer: "approve" });
+  await old.host.request(judged.again, { type: "answer", path: "a", answer: { answer: "approve" } });
   await old.host.settled(judged.again);
   expect(await old.outputOf(judged.again, "b")).toBe("Write to [email].");
 });

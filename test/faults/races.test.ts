@@ -67,25 +67,30 @@ test.each(Array.from({ length: rounds(1) }, (_, seed) => seed))(
       const payload = random.chance(0.5) ? "small" : "x".repeat(70_000);
       const { host } = world;
       const choice = random.share();
-      if (choice < 0.3) operations.push(under(`${runId} signalReceived`, host.sendSignal(runId, "go", payload)));
+      if (choice < 0.3)
+        operations.push(under(`${runId} signalReceived`, host.request(runId, { type: "signal", name: "go", payload })));
       else if (choice < 0.55) {
         const edited = random.chance(0.5) ? { edited: payload } : {};
         operations.push(
-          under(`${runId} approvalAnswered`, host.answerApproval(runId, "ok", { answer: "approve", ...edited })),
+          under(
+            `${runId} approvalAnswered`,
+            host.request(runId, { type: "answer", path: "ok", answer: { answer: "approve", ...edited } }),
+          ),
         );
-      } else if (choice < 0.7) operations.push(under("resume", host.resumeRun(runId)));
+      } else if (choice < 0.7) operations.push(under("resume", host.request(runId, { type: "resume" })));
       else if (choice < 0.8) operations.push(under("recover", host.recover()));
-      else if (choice < 0.85) operations.push(under(`${runId} cancelRequested`, host.cancelRun(runId, {})));
+      else if (choice < 0.85)
+        operations.push(under(`${runId} cancelRequested`, host.request(runId, { type: "cancel" })));
       else if (choice < 0.95) await quiet(random.int(0, 6));
       else await world.clock.advance(random.int(0, 4_000));
     }
     await Promise.all(operations);
     for (const runId of runIds) {
-      await under("", world.host.answerApproval(runId, "ok", { answer: "approve" }));
-      await under("", world.host.sendSignal(runId, "go", "at last"));
+      await under("", world.host.request(runId, { type: "answer", path: "ok", answer: { answer: "approve" } }));
+      await under("", world.host.request(runId, { type: "signal", name: "go", payload: "at last" }));
     }
     await world.clock.advance(60_000);
-    for (const runId of runIds) await under("", world.host.cancelRun(runId, {}));
+    for (const runId of runIds) await under("", world.host.request(runId, { type: "cancel" }));
     await world.clock.advance(60_000);
 
     expect(world.defects).toEqual([]);

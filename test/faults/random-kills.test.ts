@@ -27,7 +27,7 @@ test("the run of a step that takes its process down is held, goes on when it is 
   await owner.host.recover();
   const held = await owner.host.settled("killer-1");
   expect(held).toMatchObject({ status: "waiting", error: { code: "POISON" } });
-  await owner.host.resumeRun("killer-1", { releases: true });
+  await owner.host.request("killer-1", { type: "resume", releases: true });
   expect(await owner.host.settled("killer-1")).toMatchObject({ status: "completed", error: undefined });
   expect(await readEnd(owner, dataDir, "run-1")).toMatchObject({ status: "partial" });
   await owner.close();

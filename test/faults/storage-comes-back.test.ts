@@ -42,7 +42,7 @@ test("a step whose input cannot be read waits for it, and the run goes on when i
   renameSync(folder, `${folder}.away`);
   writeFileSync(folder, "no folder");
   const notices = world.notices(id);
-  await world.host.answerApproval(id, "ok", { answer: "approve" });
+  await world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve" } });
   await expect.poll(() => notices.some(({ type }) => type === "stalled")).toBe(true);
   expect(world.calls).toEqual([]);
 

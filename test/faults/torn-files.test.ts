@@ -142,7 +142,7 @@ describe("a stored value that is gone", () => {
     damage(blobFile(folder));
 
     const world = await openWorld(folder);
-    await world.host.answerApproval(id, "ok", { answer: "approve" });
+    await world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve" } });
     expect(await world.host.settled(id)).toMatchObject({ status: "partial" });
     expect(await world.eventsOf(id)).toContainEqual(
       expect.objectContaining({ type: "stepFailed", path: "measure", code }),

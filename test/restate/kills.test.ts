@@ -160,7 +160,7 @@ test("where the server has lost its data, what is on record goes on, and no step
   await server.loseData();
   await register(server, port);
   await host.startUnfinished();
-  await host.answerApproval(id, "look", { answer: "approve" });
+  await host.request(id, { type: "answer", path: "look", answer: { answer: "approve" } });
   expect((await host.settled(id)).status).toBe("completed");
   expect(done).toEqual(["draft", "publish"]);
   const known = await server.query(`SELECT status FROM sys_invocation WHERE target_service_key = '${id}'`);

@@ -66,7 +66,7 @@ export async function playRun(host: RunHost, journal: Journal, run: DrawnRun): P
     if (notice.type !== "event" || notice.event.type !== "approvalAsked") return;
     const { path } = notice.event;
     const { answer = "approve" } = behaviour.answer?.(path, undefined) ?? {};
-    host.answerApproval(runId, path, { answer }).catch(failed.reject);
+    host.request(runId, { type: "answer", path, answer: { answer } }).catch(failed.reject);
   });
   await host.startRun({ runId, definition: { text: "", graph }, input, options: { drawn: runId } });
   await Promise.race([sendUntilEnded(host, journal, run), failed.promise]);
@@ -93,7 +93,7 @@ async function sendUntilEnded(host: RunHost, journal: Journal, { id, graph, call
 
 async function sendIfOpen(host: RunHost, runId: string, name: string): Promise<void> {
   try {
-    await host.sendSignal(runId, name, { sent: name, n: 3 });
+    await host.request(runId, { type: "signal", name, payload: { sent: name, n: 3 } });
   } catch (error) {
     if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
   }

@@ -73,7 +73,7 @@ test("a run that waits for a person holds no handler, and its answer wakes it", 
   await expect.poll(() => statusOf(id)).toBe("suspended");
   expect(host.driving).toBe(0);
 
-  await host.answerApproval(id, "look", { answer: "approve", by: "ann" });
+  await host.request(id, { type: "answer", path: "look", answer: { answer: "approve", by: "ann" } });
   expect((await host.settled(id)).status).toBe("completed");
   await expect.poll(() => statusOf(id)).toBe("completed");
   const record = await journal.findRun(id);
@@ -119,12 +119,12 @@ test("a cancel ends a run that works, one that waits, and one that is cancelled 
   const { host } = await openRestateWorld(server, works);
   const working = await start(host, sequence(2));
   await expect.poll(() => statusOf(working)).toBe("running");
-  await host.cancelRun(working, { by: "ann" });
+  await host.request(working, { type: "cancel", by: "ann" });
   expect((await host.settled(working)).status).toBe("cancelled");
 
   const waiting = await start(host, newGraph("asks", dag(approval("look", []))), {});
   await expect.poll(() => statusOf(waiting)).toBe("suspended");
-  await host.cancelRun(waiting, {});
+  await host.request(waiting, { type: "cancel" });
   expect((await host.settled(waiting)).status).toBe("cancelled");
 
   const outside = await start(host, sequence(2));
@@ -143,7 +143,7 @@ test("after its bound of entries another invocation goes on with a run, which ca
   await expect.poll(() => statusOf(`${id}~4`)).toBe("suspended");
   expect(await entriesOf(id)).toHaveLength(10 + 2 * 3 + 1);
 
-  await host.answerApproval(id, "look", { answer: "approve" });
+  await host.request(id, { type: "answer", path: "look", answer: { answer: "approve" } });
   expect((await host.settled(id)).status).toBe("completed");
   await expect.poll(() => statusOf(id)).toBe("completed");
 });
@@ -180,7 +180,7 @@ test("a run that began at one endpoint goes on at the one that is registered now
 
   const { host, close } = await openAt(await findFreePort(), 100);
   onTestFinished(close);
-  await host.answerApproval(id, "look", { answer: "approve" });
+  await host.request(id, { type: "answer", path: "look", answer: { answer: "approve" } });
   expect((await host.settled(id)).status).toBe("completed");
   await expect.poll(() => statusOf(`${id}~2`)).toBe("completed");
 });

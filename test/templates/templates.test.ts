@@ -107,11 +107,11 @@ async function runToEnd(app: OpenApplication, template: Template) {
     const { status } = await host.settled(id);
     if (status === "awaiting_approval") {
       const { path } = await findApproval(app, id);
-      await host.answerApproval(id, path, { answer: "approve" });
+      await host.request(id, { type: "answer", path, answer: { answer: "approve" } });
     } else if (status === "waiting") {
       const signal = SIGNALS[name];
       if (signal === undefined) throw new Error(`${name} waits for something.`);
-      await host.sendSignal(id, signal.name, parseExact(writeExact(signal.payload)));
+      await host.request(id, { type: "signal", name: signal.name, payload: parseExact(writeExact(signal.payload)) });
     } else return describeRun(await app.records(), await findRun(app, id));
   }
 }

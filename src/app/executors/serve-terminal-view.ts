@@ -94,7 +94,6 @@ async function openService({ app: whole, address, token, onDefect }: Served) {
         },
         appFor: (c) => keeper.appFor(c),
         callerFor: (c) => keeper.callerFor(c),
-        surfaceOf: () => keeper.surfaceOf(),
       };
     },
   });

@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Owner } from "../../operations/application/ports.ts";
-import type { Journal } from "../../ports/journal.ts";
 import { type AcquiredLock, acquireOwnerLock, type OwnerInfo } from "../../storage/sqlite/owner-lock.ts";
 import type { Ownership } from "./open-ownership.ts";
 import type { OwnerClient } from "./owner-client.ts";
@@ -21,8 +20,6 @@ interface Address {
 
 export interface ConnectOptions {
   readonly dataDir: string;
-  /** For reading, whoever owns the data directory. */
-  journal(): Promise<Journal>;
   /** Opens everything that an owner needs. The lock is released where it throws. */
   own(lock: AcquiredLock, socketPath: string): Promise<Ownership>;
 }
@@ -32,14 +29,14 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 40;
 
 /** Becomes the owner where nobody is, else connects to the owner. Throws `OWNER_UNREACHABLE` with its process id. */
-export async function connectToData({ dataDir, journal, own }: ConnectOptions): Promise<Connection> {
+export async function connectToData({ dataDir, own }: ConnectOptions): Promise<Connection> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
     const socket = makeSocketPath(dataDir);
     const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: socket.path });
     if (lock.acquired) return becomeOwner(lock, socket, own);
     if (lock.heldBy?.socket !== socket.path) socket.remove();
-    const host = lock.heldBy && (await connectToOwner(lock.heldBy, journal));
+    const host = lock.heldBy && (await connectToOwner(lock.heldBy));
     if (host !== undefined) return host;
     if (Date.now() > giveUpAt) throw unreachable(dataDir, lock.heldBy);
     // Two that ask at the same moment turn each other away: the next time not at the same moment.
@@ -60,25 +57,19 @@ export async function connectToDatabase(own: (socket: SocketPath) => Promise<Own
 }
 
 /** Undefined: nobody owns the data directory, or its owner does not answer yet. */
-export async function connectToPresent({
-  dataDir,
-  journal,
-}: Pick<ConnectOptions, "dataDir" | "journal">): Promise<Connection | undefined> {
+export async function connectToPresent(dataDir: string): Promise<Connection | undefined> {
   if (!existsSync(dataDir)) return undefined;
   const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: "" });
-  if (!lock.acquired) return lock.heldBy && (await connectToOwner(lock.heldBy, journal));
+  if (!lock.acquired) return lock.heldBy && (await connectToOwner(lock.heldBy));
   lock.release();
   return undefined;
 }
 
 /** Undefined: nobody listens there, yet or any more. */
-export async function connectToOwner(
-  { pid, socket, url }: Omit<OwnerInfo, "host">,
-  journal: ConnectOptions["journal"],
-): Promise<Connection | undefined> {
+export async function connectToOwner({ pid, socket, url }: Omit<OwnerInfo, "host">): Promise<Connection | undefined> {
   const { OwnerClient } = await import("./owner-client.ts");
   try {
-    const host = await OwnerClient.connect(socket, { journal });
+    const host = await OwnerClient.connect(socket);
     return { role: "guest", ownerPid: pid, ownerSocket: socket, host, url };
   } catch {
     return undefined;

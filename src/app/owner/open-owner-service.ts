@@ -3,12 +3,10 @@ import { getRequestListener } from "@hono/node-server";
 import type { Ports } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
-import type { OperationContext } from "../../operations/operation.ts";
 import type { HttpEnv } from "../../surfaces/http/http-parts.ts";
 import { MAX_OWNER_BODY, mountOwnerRoutes } from "../../surfaces/http/owner-routes.ts";
 import { openQuietService } from "../server/open-quiet-service.ts";
 import type { Successors } from "./open-ownership.ts";
-import { SURFACE_HEADER } from "./owner-server.ts";
 
 interface Owned {
   readonly app: Ports;
@@ -16,8 +14,6 @@ interface Owned {
   readonly successors: Successors;
   onDefect(error: unknown): void;
 }
-
-const SURFACES: readonly string[] = ["api", "cli", "mcp"] satisfies readonly OperationContext["by"][];
 
 /**
  * The service as the owner offers it over its socket: all routes of `pawl serve` without keys and limits, since only the
@@ -33,15 +29,10 @@ export async function openOwnerService({ app: whole, observers, successors, onDe
       authorize: async () => undefined,
       appFor: () => app,
       callerFor: () => soleCaller(app),
-      surfaceOf: (c) => toSurface(c.req.header(SURFACE_HEADER)),
     }),
     mountMore: (http, app) => mountOwnerRoutes(http, app, successors),
   });
   observers.add(feed);
   const answer = getRequestListener((request: Request, env) => http.fetch(request, env as HttpEnv["Bindings"]));
   return (request: IncomingMessage, response: ServerResponse) => answer(request, response);
-}
-
-function toSurface(said: string | undefined): OperationContext["by"] {
-  return said !== undefined && SURFACES.includes(said) ? (said as OperationContext["by"]) : "api";
 }

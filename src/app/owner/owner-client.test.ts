@@ -31,7 +31,7 @@ async function open() {
   onTestFinished(() => end(app));
   const { ownerSocket: path } = await app.host();
   const { journal } = await app.records();
-  return { app, path, journal, client: await connectTo(path, journal) };
+  return { app, path, journal, client: await connectTo(path) };
 }
 
 async function end(app: OpenApplication): Promise<void> {
@@ -39,8 +39,8 @@ async function end(app: OpenApplication): Promise<void> {
   await app.close();
 }
 
-async function connectTo(path: string, journal: Journal): Promise<OwnerClient> {
-  const client = await OwnerClient.connect(path, { journal: async () => journal });
+async function connectTo(path: string): Promise<OwnerClient> {
+  const client = await OwnerClient.connect(path);
   onTestFinished(() => client.park());
   return client;
 }
@@ -73,7 +73,7 @@ test("a start carries the text, and the owner compiles it itself", async () => {
 test("a decision is recorded with the surface that the person has come through", async () => {
   const { client, journal } = await open();
   await startReview(client);
-  await client.answerApproval("r1", "look", { answer: "reject", by: "cli", comment: "No." });
+  await client.request("r1", { type: "answer", path: "look", answer: { answer: "reject", by: "cli", comment: "No." } });
   expect(await eventsOf(journal)).toContainEqual(
     expect.objectContaining({ type: "approvalAnswered", by: "cli", comment: "No." }),
   );
@@ -82,7 +82,7 @@ test("a decision is recorded with the surface that the person has come through",
 test("an error of the owner is the caller's, with its code and remedy", async () => {
   const { client } = await open();
   const unknown = { code: "RUN_NOT_FOUND", remedy: expect.stringContaining("pawl runs ls") };
-  await expect(client.cancelRun("r2", {})).rejects.toMatchObject(unknown);
+  await expect(client.request("r2", { type: "cancel" })).rejects.toMatchObject(unknown);
   await expect(client.callTerminal({ tool: "no_tool", request: {} }, AbortSignal.any([]))).rejects.toThrow();
 });
 
@@ -98,7 +98,7 @@ test("whoever watches is told what has happened, then what happens", async () =>
     if (notice.event.type === "runFinished") ended.resolve();
   });
   await expect.poll(() => told.length).toBeGreaterThan(0);
-  await client.answerApproval("r1", "look", { answer: "approve" });
+  await client.request("r1", { type: "answer", path: "look", answer: { answer: "approve" } });
   await ended.promise;
   stop();
   expect(told).toEqual(await eventsOf(journal));
@@ -123,6 +123,7 @@ const HOSTILE = [
   post("/owner/runs", '{"runId": 7, "text": "x", "input": [], "options": {}}'),
   post("/owner/runs", '{"__proto__": {"a": 1}, "runId": "r1", "text": "x", "input": {}, "options": {}}'),
   post("/owner/tools/__proto__", "{}"),
+  post("/owner/runs/r1/requests", '{"request": {"type": "answer", "path": 7}}'),
   post("/approvals/r1:look/approve", "[".repeat(100_000)),
 ];
 
@@ -145,16 +146,17 @@ test("an owner that is stopped is told from one that works: what it is asked to 
   const path = join(temporaryFolder(), "socket");
   stopped.listen(path);
   await once(stopped, "listening");
-  const journal = () => Promise.reject(new Error("Nothing is read."));
-  const client = await OwnerClient.connect(path, { journal, patienceMs: 50 });
+  const client = await OwnerClient.connect(path, 50);
   onTestFinished(async () => {
     await client.park();
     stopped.close();
   });
   const settled = expect(client.settled("r1")).rejects.toMatchObject({ code: "OWNER_GONE" });
   const silent = { code: "OWNER_SILENT", remedy: expect.stringContaining("may still be done") };
-  await expect(client.answerApproval("r1", "gate", { answer: "approve" })).rejects.toMatchObject(silent);
-  await expect(client.cancelRun("r1", {})).rejects.toMatchObject(silent);
+  await expect(
+    client.request("r1", { type: "answer", path: "gate", answer: { answer: "approve" } }),
+  ).rejects.toMatchObject(silent);
+  await expect(client.request("r1", { type: "cancel" })).rejects.toMatchObject(silent);
   // A run may take any time.
   await client.park();
   await settled;

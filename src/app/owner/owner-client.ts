@@ -6,8 +6,8 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import { type ApprovalAnswer, EVERY_RUN, type RunHost, type RunNotice, type RunStart } from "../../hosts/run-host.ts";
-import { holdsSteps, type Journal, type RunRecord } from "../../ports/journal.ts";
+import { EVERY_RUN, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../../hosts/run-host.ts";
+import type { RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type {
   ScreenChange,
@@ -17,22 +17,13 @@ import type {
   ViewWindow,
 } from "../../ports/terminals/terminal-views.ts";
 import type { Waits } from "../../ports/waits.ts";
-import { SURFACE_HEADER } from "./owner-server.ts";
 
 /** Asked for what takes no time, an owner that works has answered by then. */
 const PATIENCE_MS = 30_000;
 
-interface ClientOptions {
-  /** For reading, whoever owns the data. */
-  readonly journal: () => Promise<Journal>;
-  readonly patienceMs?: number;
-}
-
 interface Asking {
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** The surface that a person has decided through. */
-  readonly by?: string | undefined;
 }
 
 /**
@@ -41,14 +32,13 @@ interface Asking {
  */
 export class OwnerClient implements RunHost {
   readonly #agent: Agent;
-  readonly #journal: () => Promise<Journal>;
   readonly #patienceMs: number;
   /** Aborts when the owner is gone, or nothing is wanted from it any more. */
   readonly #over = new AbortController();
   readonly #gone: (() => void)[] = [];
 
   /** Rejects with the system's error where nobody listens. */
-  static async connect(path: string, { journal, patienceMs = PATIENCE_MS }: ClientOptions): Promise<OwnerClient> {
+  static async connect(path: string, patienceMs = PATIENCE_MS): Promise<OwnerClient> {
     await new Promise<void>((resolve, reject) => {
       const socket = connectSocket(path, () => {
         resolve();
@@ -56,11 +46,10 @@ export class OwnerClient implements RunHost {
       });
       socket.once("error", reject);
     });
-    return new OwnerClient(path, { journal, patienceMs });
+    return new OwnerClient(path, patienceMs);
   }
 
-  private constructor(path: string, { journal, patienceMs = PATIENCE_MS }: ClientOptions) {
-    this.#journal = journal;
+  private constructor(path: string, patienceMs: number) {
     this.#patienceMs = patienceMs;
     this.#agent = new Agent({
       connect: { socketPath: path },
@@ -101,39 +90,13 @@ export class OwnerClient implements RunHost {
     return toRecord(await this.#askNow("POST", "/owner/runs", { body }));
   }
 
-  async resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
-    const record = await this.#readRecord(runId);
-    // What else there is to do in such a run the owner does by itself; the request would let the held steps go on.
-    if (!releases && holdsSteps(record)) return record;
-    try {
-      await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/resume`);
-    } catch (error) {
-      // It is as it is, which its record tells.
-      if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
-    }
-    return this.#readRecord(runId);
-  }
-
-  async cancelRun(
-    runId: string,
-    { by, reason }: { readonly by?: string; readonly reason?: string },
-  ): Promise<RunRecord> {
-    await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/cancel`, { body: { reason }, by });
-    return this.#readRecord(runId);
-  }
-
-  async answerApproval(runId: string, path: string, { answer, by, comment, edited, asked }: ApprovalAnswer) {
-    const id = encodeURIComponent(`${runId}:${path}${asked === undefined ? "" : `@${asked}`}`);
-    const body = { comment, ...(answer === "approve" ? { edited_data: edited } : {}) };
-    await this.#askNow("POST", `/approvals/${id}/${answer}`, { body, by });
-  }
-
-  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    await this.#askNow("POST", `/runs/${encodeURIComponent(runId)}/signals`, { body: { name, payload } });
+  async request(runId: string, request: RunRequest): Promise<RunRecord> {
+    const path = `/owner/runs/${encodeURIComponent(runId)}/requests`;
+    return toRecord(await this.#askNow("POST", path, { body: { request } }));
   }
 
   async deleteRun(runId: string): Promise<void> {
-    await this.#askNow("DELETE", `/runs/${encodeURIComponent(runId)}`);
+    await this.#askNow("DELETE", `/owner/runs/${encodeURIComponent(runId)}`);
   }
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
@@ -191,13 +154,6 @@ export class OwnerClient implements RunHost {
     this.#agent.destroy().catch(() => undefined);
   }
 
-  /** The owner may leave as soon as it has answered; what it has done is on record. */
-  async #readRecord(runId: string): Promise<RunRecord> {
-    const record = await (await this.#journal()).findRun(runId);
-    if (record === undefined || record === "ambiguous") throw new Error(`The run ${runId} is not on record.`);
-    return record;
-  }
-
   /** For what takes no time. */
   async #askNow(method: string, path: string, asking: Asking = {}): Promise<Json> {
     const patience = AbortSignal.timeout(this.#patienceMs);
@@ -208,10 +164,10 @@ export class OwnerClient implements RunHost {
     }
   }
 
-  async #ask(method: string, path: string, { body, signal, by }: Asking = {}): Promise<Json> {
+  async #ask(method: string, path: string, { body, signal }: Asking = {}): Promise<Json> {
     const response = await this.#fetch(path, signal, {
       method,
-      headers: { "content-type": "application/json", ...(by === undefined ? {} : { [SURFACE_HEADER]: by }) },
+      headers: { "content-type": "application/json" },
       ...(body === undefined ? {} : { body: writeExact(body) }),
     });
     const answered = parseJson(await this.#orWhyNot(response.text(), signal)) ?? null;

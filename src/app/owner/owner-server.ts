@@ -86,6 +86,3 @@ async function createHttpServer({ open, onDefect }: OwnerServerOptions): Promise
     }
   });
 }
-
-/** By which a process of the owner's user says through what surface its person has come. */
-export const SURFACE_HEADER = "pawl-surface";

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../../hosts/run-host.ts";
+import type { RunHost, RunNotice, RunRequest, RunStart } from "../../hosts/run-host.ts";
 import type { AppHost } from "../../operations/application/ports.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
@@ -78,20 +78,10 @@ export class ReconnectingHost implements AppHost {
     });
   }
 
-  resumeRun(runId: string, options?: { readonly releases?: boolean }): Promise<RunRecord> {
-    return this.#withOwner(({ host }) => host.resumeRun(runId, options));
-  }
-
-  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.#connection.host.cancelRun(runId, options);
-  }
-
-  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
-    return this.#connection.host.answerApproval(runId, path, answer);
-  }
-
-  sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    return this.#connection.host.sendSignal(runId, name, payload);
+  request(runId: string, request: RunRequest): Promise<RunRecord> {
+    // To go on with a run twice does no harm.
+    if (request.type === "resume") return this.#withOwner(({ host }) => host.request(runId, request));
+    return this.#connection.host.request(runId, request);
   }
 
   deleteRun(runId: string): Promise<void> {
@@ -130,7 +120,7 @@ export class ReconnectingHost implements AppHost {
       if (this.role === "owner" || this.#isClosed || !isUnderWay(record)) return record;
       // The owner is about to leave: either it takes the run up again, or the connection ends and the next one does.
       await setTimeout(ASK_AGAIN_MS);
-      await this.resumeRun(runId);
+      await this.request(runId, { type: "resume" });
     }
     throw new PawlError("OWNER_UNREACHABLE", {
       message: `Process ${this.ownerPid} does not go on with the run ${runId}.`,

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
-import { type Connection, type ConnectOptions, connectToOwner } from "./connect.ts";
+import { type Connection, connectToOwner } from "./connect.ts";
 
-export interface BackgroundOptions extends Pick<ConnectOptions, "journal"> {
+export interface BackgroundOptions {
   readonly program: readonly string[];
   readonly appDir: string;
   readonly dataDir: string;
@@ -16,12 +16,7 @@ export interface BackgroundOptions extends Pick<ConnectOptions, "journal"> {
  * Starts a process that owns the data directory and outlives this one: a session of its own, its words in `owner.log`.
  * If somebody owns it already, the process says who and ends.
  */
-export async function startBackgroundOwner({
-  program,
-  appDir,
-  dataDir,
-  journal,
-}: BackgroundOptions): Promise<Connection> {
+export async function startBackgroundOwner({ program, appDir, dataDir }: BackgroundOptions): Promise<Connection> {
   const [command = process.execPath, ...args] = program;
   const logFile = join(dataDir, "owner.log");
   makeFolder(dataDir);
@@ -37,7 +32,7 @@ export async function startBackgroundOwner({
   });
   child.unref();
   if (child.connected) child.disconnect();
-  const connection = owner && (await connectToOwner(owner, journal));
+  const connection = owner && (await connectToOwner(owner));
   if (connection !== undefined) return connection;
   throw new PawlError("OWNER_UNREACHABLE", {
     message: "The background process could not take over the data directory.",

@@ -14,7 +14,7 @@ import { ServiceMcp } from "./service-mcp.ts";
 
 const MAX_GRAPHS = 500;
 
-export type Gate = Pick<HttpParts, "authorize" | "appFor" | "callerFor" | "surfaceOf">;
+export type Gate = Pick<HttpParts, "authorize" | "appFor" | "callerFor">;
 
 interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | "triggers" | "onDefect"> {
   readonly app: Ports;
@@ -55,7 +55,6 @@ export function composeHttpParts(composed: Composed): { readonly parts: HttpPart
     authorize: (c, scope, way) => gate.authorize(c, scope, way),
     appFor: (c) => gate.appFor(c),
     callerFor: (c) => gate.callerFor(c),
-    surfaceOf: (c) => gate.surfaceOf(c),
     mcp: (request, caller) => mcp.fetch(request, caller),
     checker: new JsonSchemas(),
     fetched: new FetchedDefinitions(app),

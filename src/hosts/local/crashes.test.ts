@@ -78,16 +78,16 @@ test("the run of the step that was alone in flight when the process died twice i
 test("a held run goes on when it is resumed, with nothing against its step", async () => {
   const { world, id } = await hold();
   const next = world.next({ plays: { a: () => succeed("done") } });
-  await next.host.resumeRun(id);
+  await next.host.request(id, { type: "resume" });
   await pass(next, 0);
   expect(await next.recordOf(id)).toMatchObject({ status: "waiting" });
-  await next.host.resumeRun(id, { releases: true });
+  await next.host.request(id, { type: "resume", releases: true });
   expect(await next.host.settled(id)).toMatchObject({ status: "completed", error: undefined });
 });
 
 test("a held run can be cancelled", async () => {
   const { world, id } = await hold();
-  await world.host.cancelRun(id, {});
+  await world.host.request(id, { type: "cancel" });
   expect(await world.host.settled(id)).toMatchObject({ status: "cancelled", error: { code: "RUN_CANCELLED" } });
 });
 

@@ -32,7 +32,7 @@ test("a run that a person holds goes on when it is resumed, and no crash is coun
   const world = new World({ plays: hangs });
   const id = await park(world, true);
   const next = world.next({ plays: { slow: () => succeed("done") } });
-  await next.host.resumeRun(id);
+  await next.host.request(id, { type: "resume" });
   expect(await next.host.settled(id)).toMatchObject({ status: "completed", parked: false });
   expect(next.calls.map((call) => call.path)).toEqual(["slow"]);
   const interrupted = (await next.eventsOf(id)).filter(({ type }) => type === "stepInterrupted");
@@ -51,7 +51,7 @@ test("a run that a person holds can be cancelled without doing anything more", a
   const world = new World({ plays: hangs });
   const id = await park(world, true);
   const next = world.next({ plays: {} });
-  await next.host.cancelRun(id, {});
+  await next.host.request(id, { type: "cancel" });
   expect(await next.host.settled(id)).toMatchObject({ status: "cancelled" });
   expect(next.calls).toEqual([]);
 });

@@ -46,8 +46,8 @@ describe("runs that only wait", () => {
     const [first, second] = [await world.run(waitsForSignal), await world.run(approval)];
     expect(world.host.driving).toBe(0);
 
-    await world.host.sendSignal(first.id, "go", 1);
-    await world.host.answerApproval(second.id, "ok", { answer: "approve" });
+    await world.host.request(first.id, { type: "signal", name: "go", payload: 1 });
+    await world.host.request(second.id, { type: "answer", path: "ok", answer: { answer: "approve" } });
     expect(await world.host.settled(first.id)).toMatchObject({ status: "completed" });
     expect(await world.host.settled(second.id)).toMatchObject({ status: "completed" });
   });
@@ -55,10 +55,12 @@ describe("runs that only wait", () => {
   test("are not kept in memory by who asks in vain", async () => {
     const world = new World();
     const { id } = await world.run(approval);
-    await expect(world.host.answerApproval(id, "nowhere", { answer: "approve" })).rejects.toMatchObject({
+    await expect(
+      world.host.request(id, { type: "answer", path: "nowhere", answer: { answer: "approve" } }),
+    ).rejects.toMatchObject({
       code: "APPROVAL_NOT_OPEN",
     });
-    await world.host.resumeRun(id);
+    await world.host.request(id, { type: "resume" });
     expect(world.host.driving).toBe(0);
   });
 
@@ -97,14 +99,18 @@ describe("runs that only wait", () => {
     ]);
     const { id } = await next.run(graph);
     const large = "x".repeat(100_000);
-    const answering = next.host.answerApproval(id, "ok", { answer: "approve", edited: large });
+    const answering = next.host.request(id, {
+      type: "answer",
+      path: "ok",
+      answer: { answer: "approve", edited: large },
+    });
     await quiet();
     // The run is loaded for this one, and leaves memory again before the other is stored.
-    await next.host.sendSignal(id, "other", 1);
+    await next.host.request(id, { type: "signal", name: "other", payload: 1 });
     await quiet();
     slowBlobs.resolve();
     await answering;
-    await next.host.sendSignal(id, "go", large);
+    await next.host.request(id, { type: "signal", name: "go", payload: large });
 
     expect(await next.host.settled(id)).toMatchObject({ status: "completed" });
     expect(await next.typesOf(id)).toEqual(expect.arrayContaining(["approvalAnswered", "signalReceived"]));
@@ -116,8 +122,8 @@ describe("answers to an approval", () => {
     const world = new World();
     const { id } = await world.run(approval);
     const answers = await Promise.allSettled([
-      world.host.answerApproval(id, "ok", { answer: "approve", by: "ann" }),
-      world.host.answerApproval(id, "ok", { answer: "reject", by: "bob" }),
+      world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve", by: "ann" } }),
+      world.host.request(id, { type: "answer", path: "ok", answer: { answer: "reject", by: "bob" } }),
     ]);
 
     expect(answers).toMatchObject([
@@ -132,10 +138,14 @@ describe("answers to an approval", () => {
     const { id } = await world.run(approval);
     const answers = await Promise.allSettled(
       Array.from({ length: 100 }, (_, n) =>
-        world.host.answerApproval(id, "ok", {
-          answer: "approve",
-          by: `p${n}`,
-          ...(n % 2 === 0 ? {} : { edited: "x".repeat(n * 1_000) }),
+        world.host.request(id, {
+          type: "answer",
+          path: "ok",
+          answer: {
+            answer: "approve",
+            by: `p${n}`,
+            ...(n % 2 === 0 ? {} : { edited: "x".repeat(n * 1_000) }),
+          },
         }),
       ),
     );
@@ -149,9 +159,11 @@ describe("answers to an approval", () => {
   test("after the run has ended get the same conflict", async () => {
     const world = new World();
     const { id } = await world.run(approval);
-    await world.host.answerApproval(id, "ok", { answer: "approve", by: "ann" });
+    await world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve", by: "ann" } });
     await world.host.settled(id);
-    await expect(world.host.answerApproval(id, "ok", { answer: "approve" })).rejects.toMatchObject({
+    await expect(
+      world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve" } }),
+    ).rejects.toMatchObject({
       code: "APPROVAL_CONFLICT",
     });
   });
@@ -163,7 +175,7 @@ describe("answers to an approval", () => {
     const world = new World();
     const { id } = await world.start(graph);
     await world.clock.advance(999);
-    const answering = world.host.answerApproval(id, "ok", { answer: "approve" });
+    const answering = world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve" } });
     answering.catch(() => undefined);
     if (ms === 0) await quiet();
     await world.clock.advance(1 + ms);
@@ -183,7 +195,7 @@ describe("cancel", () => {
     const world = new World({ plays: { a: flying } });
     const { id } = await world.start(pair);
     await quiet();
-    await world.host.cancelRun(id, { by: "ann" });
+    await world.host.request(id, { type: "cancel", by: "ann" });
     await quiet();
 
     expect(await world.recordOf(id)).toMatchObject({ status: "cancelled", completedAt: expect.any(Number) });
@@ -194,10 +206,10 @@ describe("cancel", () => {
     const world = new World({ plays: { a: () => new Promise(() => undefined) } });
     const { id } = await world.start(pair);
     await quiet();
-    await world.host.cancelRun(id, {});
+    await world.host.request(id, { type: "cancel" });
     await quiet();
     expect(await world.recordOf(id)).toMatchObject({ status: "running" });
-    await world.host.cancelRun(id, {});
+    await world.host.request(id, { type: "cancel" });
     await quiet();
 
     expect(await world.recordOf(id)).toMatchObject({ status: "cancelled" });
@@ -209,7 +221,7 @@ describe("cancel", () => {
       const world = new World();
       const { id } = await world.start(once);
       await quiet(turns);
-      const [cancelled] = await Promise.allSettled([world.host.cancelRun(id, {}), quiet()]);
+      const [cancelled] = await Promise.allSettled([world.host.request(id, { type: "cancel" }), quiet()]);
       const record = await world.host.settled(id);
       expect(["completed", "cancelled"]).toContain(record.status);
       if (cancelled.status === "rejected") expect(cancelled.reason).toMatchObject({ code: "RUN_FINISHED" });
@@ -243,7 +255,7 @@ describe("cancel", () => {
     await quiet();
     letGo();
     await quiet();
-    const cancelling = world.host.cancelRun(id, {});
+    const cancelling = world.host.request(id, { type: "cancel" });
     cancelling.catch(() => undefined);
     await quiet();
     hold = false;
@@ -265,7 +277,7 @@ describe("cancel", () => {
     vi.spyOn(journal, "findRun").mockResolvedValueOnce({ ...running, status: "running" });
     // As a database answers.
     vi.spyOn(journal, "claim").mockResolvedValueOnce(undefined);
-    await expect(world.host.cancelRun(id, {})).rejects.toMatchObject({ code: "RUN_FINISHED" });
+    await expect(world.host.request(id, { type: "cancel" })).rejects.toMatchObject({ code: "RUN_FINISHED" });
   });
 
   test("closes the record: what an executor still reports comes too late, and harms nothing", async () => {
@@ -288,8 +300,8 @@ describe("cancel", () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a definition names a variable.
     const { id } = await world.start(toGraph([task("a")], { ending: { failureWebhook: "${HOOK}" } }));
     await quiet();
-    await world.host.cancelRun(id, {});
-    await world.host.cancelRun(id, {});
+    await world.host.request(id, { type: "cancel" });
+    await world.host.request(id, { type: "cancel" });
     await quiet();
 
     expect(await world.recordOf(id)).toMatchObject({ status: "cancelled", completedAt: expect.any(Number) });
@@ -304,9 +316,9 @@ describe("cancel", () => {
     const next = world.next({ plays: { a: flying } });
     await Promise.all([
       next.host.recover(),
-      next.host.cancelRun(id, {}),
-      next.host.resumeRun(id),
-      next.host.resumeRun(id),
+      next.host.request(id, { type: "cancel" }),
+      next.host.request(id, { type: "resume" }),
+      next.host.request(id, { type: "resume" }),
     ]);
     await quiet();
 
@@ -335,7 +347,7 @@ describe("settled", () => {
     const next = world.next({ plays: { a: () => succeed(1) } });
     const [, record] = await Promise.all([
       next.host.recover(),
-      next.host.resumeRun(id).then(() => next.host.settled(id.slice(0, 20))),
+      next.host.request(id, { type: "resume" }).then(() => next.host.settled(id.slice(0, 20))),
     ]);
     expect(record.status).toBe("completed");
   });
@@ -415,7 +427,9 @@ describe("laying runs down", () => {
     const { id } = await world.run(approval);
     await world.host.park(never);
     await expect(world.start(once)).rejects.toMatchObject({ code: "OWNER_GONE" });
-    await expect(world.host.answerApproval(id, "ok", { answer: "approve" })).rejects.toMatchObject({
+    await expect(
+      world.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve" } }),
+    ).rejects.toMatchObject({
       code: "OWNER_GONE",
     });
   });

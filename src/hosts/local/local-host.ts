@@ -2,10 +2,10 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Command } from "../../core/history/commands.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { BudgetView } from "../../ports/waits.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
+import type { RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
 import type { LiveRun, LiveRunHooks } from "../session/live-run.ts";
@@ -236,22 +236,6 @@ export class LocalHost implements RunHost {
 
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
     return this.#watchers.add(runId, listen);
-  }
-
-  resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
-    return this.request(runId, { type: "resume", releases });
-  }
-
-  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.request(runId, { type: "cancel", ...options });
-  }
-
-  async answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
-    await this.request(runId, { type: "answer", path, answer });
-  }
-
-  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    await this.request(runId, { type: "signal", name, payload });
   }
 
   /** `id`: the request of another process, which is answered in the commit of the event that it causes. */

@@ -35,7 +35,7 @@ export class RunRequests {
   async perform(runId: string, request: RunRequest, id?: number): Promise<RunRecord> {
     switch (request.type) {
       case "resume":
-        return this.resume(runId, request.releases);
+        return this.resume(runId, request.releases === true);
       case "cancel": {
         const { type: _, ...options } = request;
         return this.cancel(runId, options, id);

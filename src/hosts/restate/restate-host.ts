@@ -1,9 +1,8 @@
-import type { Json } from "../../core/json.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { type Journal, type RunRecord, UNFINISHED_STATUSES } from "../../ports/journal.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
-import type { ApprovalAnswer, RunHost, RunNotice, RunStart } from "../run-host.ts";
+import type { RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
 import type { RestateApi } from "./restate-api.ts";
 import type { RestateEndpoint } from "./restate-endpoint.ts";
 
@@ -51,20 +50,8 @@ export class RestateHost implements RunHost {
     return record;
   }
 
-  resumeRun(runId: string, options?: { readonly releases?: boolean }): Promise<RunRecord> {
-    return this.#parts.host.resumeRun(runId, options);
-  }
-
-  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.#parts.host.cancelRun(runId, options);
-  }
-
-  answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
-    return this.#parts.host.answerApproval(runId, path, answer);
-  }
-
-  sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    return this.#parts.host.sendSignal(runId, name, payload);
+  request(runId: string, request: RunRequest): Promise<RunRecord> {
+    return this.#parts.host.request(runId, request);
   }
 
   budgetView(runs: readonly string[]): BudgetView {

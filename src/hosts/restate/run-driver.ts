@@ -14,7 +14,7 @@ import type { RunEntry } from "./run-entry.ts";
 export interface RunDriverParts {
   /** Its claims are those of invocations: `InvocationClaims`. */
   readonly journal: Journal;
-  readonly host: Pick<RunHost, "resumeRun" | "cancelRun">;
+  readonly host: Pick<RunHost, "request">;
   readonly log: RestateLog;
   readonly api: RestateApi;
   readonly clock: Clock;
@@ -185,7 +185,7 @@ export class RunDriver {
     const isCancelled = state === undefined ? await this.#wasCancelled(no) : state.stopping === "cancelled";
     if (isCancelled || (state !== undefined && state.phase !== "open")) return;
     const opened = commits ?? log.open(no);
-    host.cancelRun(attempt.runId, { by: "restate" }).catch((error: unknown) => {
+    host.request(attempt.runId, { type: "cancel", by: "restate" }).catch((error: unknown) => {
       opened.leave();
       if (!isPawlError(error)) onDefect(error);
     });
@@ -214,7 +214,7 @@ export class RunDriver {
     if (!wantsDriver(record, now)) return toWait(record, now);
     const commits = log.open(no);
     try {
-      await host.resumeRun(record.id);
+      await host.request(record.id, { type: "resume" });
     } catch (error) {
       commits.leave();
       throw error;

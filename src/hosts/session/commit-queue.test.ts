@@ -156,9 +156,9 @@ describe("commits", () => {
     const memory = new MemoryJournal();
     const world = new World({ journal: memory, plays: { a: () => succeed("mine") } });
     const { id, no, lastSeq } = await world.run(waitsForSignal);
-    await world.host.resumeRun(id);
+    await world.host.request(id, { type: "resume" });
     const foreign = world.next();
-    await foreign.host.sendSignal(id, "go", "theirs");
+    await foreign.host.request(id, { type: "signal", name: "go", payload: "theirs" });
     const stale: Append = {
       run: no,
       afterSeq: lastSeq,
@@ -177,17 +177,19 @@ describe("commits", () => {
     const journal = journalWith(memory, async (entries, append) => {
       if (isLate) {
         isLate = false;
-        await foreign.host.sendSignal("r", "go", "theirs");
+        await foreign.host.request("r", { type: "signal", name: "go", payload: "theirs" });
       }
       return append(entries);
     });
     const world = new World({ journal });
     await world.run(waitsForSignal, {}, { runId: "r" });
     isLate = true;
-    await expect(world.host.sendSignal("r", "go", "mine")).rejects.toMatchObject({ code: "OWNER_GONE" });
+    await expect(world.host.request("r", { type: "signal", name: "go", payload: "mine" })).rejects.toMatchObject({
+      code: "OWNER_GONE",
+    });
 
     await quiet();
-    await world.host.resumeRun("r");
+    await world.host.request("r", { type: "resume" });
     await world.host.settled("r");
     expect(await world.outputOf("r", "after")).toBe("theirs");
     expect(world.defects).toHaveLength(1);

@@ -9,14 +9,7 @@ import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
-import {
-  type ApprovalAnswer,
-  EVERY_RUN,
-  type RunHost,
-  type RunNotice,
-  type RunRequest,
-  type RunStart,
-} from "../run-host.ts";
+import { EVERY_RUN, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
 import { toRelayed } from "./relayed-notice.ts";
 import { RemoteWatch } from "./remote-watch.ts";
 
@@ -87,22 +80,6 @@ export class SharedHost implements RunHost {
     return record;
   }
 
-  resumeRun(runId: string, { releases = false }: { readonly releases?: boolean } = {}): Promise<RunRecord> {
-    return this.#request(runId, { type: "resume", releases });
-  }
-
-  cancelRun(runId: string, options: { readonly by?: string; readonly reason?: string }): Promise<RunRecord> {
-    return this.#request(runId, { type: "cancel", ...options });
-  }
-
-  async answerApproval(runId: string, path: string, answer: ApprovalAnswer): Promise<void> {
-    await this.#request(runId, { type: "answer", path, answer });
-  }
-
-  async sendSignal(runId: string, name: string, payload: Json): Promise<void> {
-    await this.#request(runId, { type: "signal", name, payload });
-  }
-
   budgetView(runs: readonly string[]): BudgetView {
     return this.#parts.local.budgetView?.(runs) ?? NO_BUDGETS;
   }
@@ -157,7 +134,7 @@ export class SharedHost implements RunHost {
 
   // --- Requests to other processes ---
 
-  async #request(runId: string, request: RunRequest): Promise<RunRecord> {
+  async request(runId: string, request: RunRequest): Promise<RunRecord> {
     const { local, inbox, secrets } = this.#parts;
     for (;;) {
       try {

@@ -69,10 +69,7 @@ function ownHost(host: AppHost, { tenantId, records }: Tenancy): AppHost {
   const mine = async (runId: string) => (await findRun({ records }, runId)).id;
   return withMethods(host, {
     startRun: (start) => host.startRun({ ...start, tenantId }),
-    resumeRun: async (runId, options) => host.resumeRun(await mine(runId), options),
-    cancelRun: async (runId, wish) => host.cancelRun(await mine(runId), wish),
-    answerApproval: async (runId, path, answer) => host.answerApproval(await mine(runId), path, answer),
-    sendSignal: async (runId, name, payload) => host.sendSignal(await mine(runId), name, payload),
+    request: async (runId, request) => host.request(await mine(runId), request),
     deleteRun: async (runId) => host.deleteRun(await mine(runId)),
     settled: async (runId) => host.settled(await mine(runId)),
     terminals: async () => ownTerminals(await host.terminals(), tenantId),

@@ -56,7 +56,7 @@ export async function answerApproval(
   const { record, path, asked } = approval;
   if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);
   const host = await app.host();
-  await host.answerApproval(record.id, path, { ...answer, asked });
+  await host.request(record.id, { type: "answer", path, answer: { ...answer, asked } });
 }
 
 async function checkEdit(app: Stores, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {

@@ -88,7 +88,7 @@ export const retryDeadLetter = defineOperation({
   async handle({ app, submissions, traceParent }: OperationContext<Place & Principal & Stores & Driving>, given) {
     const { record, isHeld } = await findDeadLetter(app, given.id);
     if (isHeld) {
-      const { id, status } = await (await app.host()).resumeRun(record.id, { releases: true });
+      const { id, status } = await (await app.host()).request(record.id, { type: "resume", releases: true });
       return { run_id: id, status, changes: [] };
     }
     const { prepared, begin } = await prepareDeadLetterRetry(app, given.id);

@@ -13,7 +13,7 @@ export async function cancelUnfinished(
   { by, reason }: { readonly by: string; readonly reason: string | undefined },
 ): Promise<RunRecord> {
   const record = await findUnfinished(app, id);
-  return (await app.host()).cancelRun(record.id, reason === undefined ? { by } : { by, reason });
+  return (await app.host()).request(record.id, { type: "cancel", ...(reason === undefined ? { by } : { by, reason }) });
 }
 
 /** Throws `RUN_NOT_FOUND`, `RUN_FINISHED`. */

@@ -91,7 +91,7 @@ export const resumeRuns = defineOperation({
 
 async function resume(app: Stores & Driving, record: RunRecord, options: { readonly releases: boolean }) {
   const changes = await compareWithSource(app, record);
-  const { id, status } = await (await app.host()).resumeRun(record.id, options);
+  const { id, status } = await (await app.host()).request(record.id, { type: "resume", ...options });
   return { run_id: id, status, changes: [...changes] };
 }
 
@@ -125,7 +125,7 @@ export const signalRun = defineOperation({
   },
   async handle({ app }: OperationContext<Stores & Driving>, { id, name, payload = null }) {
     const record = await findUnfinished(app, id);
-    await (await app.host()).sendSignal(record.id, name, payload);
+    await (await app.host()).request(record.id, { type: "signal", name, payload });
     return { run_id: record.id, name };
   },
 });

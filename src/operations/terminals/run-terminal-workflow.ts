@@ -136,7 +136,7 @@ async function follow({ app }: TerminalWorkflows, prepared: PreparedRun, followi
 
 async function cancel(app: Driving, runId: string): Promise<void> {
   try {
-    await (await app.host()).cancelRun(runId, { reason: "The request was cancelled." });
+    await (await app.host()).request(runId, { type: "cancel", reason: "The request was cancelled." });
   } catch (error) {
     // It has ended in the meantime.
     if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;

@@ -51,7 +51,7 @@ export class HereCaller implements RunCaller {
   async follow({ runId, begin, resumes, listen }: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped"> {
     const start = async (host: AppHost) => {
       await begin?.();
-      if (resumes === true) await host.resumeRun(runId);
+      if (resumes === true) await host.request(runId, { type: "resume" });
     };
     const { is } = await followRun(this.#app, { runId, begin: start, listen }, stop);
     return is === "stopped" ? "stopped" : "at rest";

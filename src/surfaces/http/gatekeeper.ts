@@ -91,11 +91,6 @@ export class Gatekeeper {
     };
   }
 
-  /** A decision that comes over the network is recorded as one by the API. */
-  surfaceOf(): "api" {
-    return "api";
-  }
-
   /** By itself, and together with the other processes where they can be asked. */
   async #limit(caller: string): Promise<void> {
     if (this.#limits === "never") return;

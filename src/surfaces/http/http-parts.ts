@@ -5,7 +5,6 @@ import type { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
 import type { Ports } from "../../operations/application/ports.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
-import type { OperationContext } from "../../operations/operation.ts";
 import type { ExecuteParts } from "../../operations/requests/execute-request.ts";
 import type { FollowedRuns } from "../../operations/runs/follow/followed-runs.ts";
 import type { RequestRunner } from "../../operations/start/request-runner.ts";
@@ -35,8 +34,6 @@ export interface HttpParts extends ExecuteParts {
   appFor(c: Context<HttpEnv>): Ports;
   /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller;
-  /** The surface that a person's decision is recorded with. */
-  surfaceOf(c: Context<HttpEnv>): OperationContext["by"];
   /** Speaks MCP. Throws `SERVER_STOPPING`. */
   mcp(request: Request, caller: ServiceCaller): Promise<Response>;
   /** Those that follow something. */

@@ -47,6 +47,25 @@ const startSchema = z.strictObject({
   lineage: z.strictObject({ kind: z.enum(["rerun", "fork"]), run: z.string(), fromPath: z.string() }).optional(),
 });
 
+const requestSchema = z.strictObject({
+  request: z.discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("resume"), releases: z.boolean().optional() }),
+    z.strictObject({ type: z.literal("cancel"), by: z.string().optional(), reason: z.string().optional() }),
+    z.strictObject({
+      type: z.literal("answer"),
+      path: z.string(),
+      answer: z.strictObject({
+        answer: z.enum(["approve", "reject", "skip"]),
+        by: z.string().optional(),
+        comment: z.string().optional(),
+        asked: wholeNumber.optional(),
+        edited: z.custom<Json>().optional(),
+      }),
+    }),
+    z.strictObject({ type: z.literal("signal"), name: z.string(), payload: z.custom<Json>() }),
+  ]),
+});
+
 const terminalCallSchema = z.strictObject({
   request: jsonObjectSchema,
   tenantId: z.string().optional(),
@@ -69,6 +88,14 @@ export function mountOwnerRoutes(
     const { text, source, ...start } = await readFields(c, startSchema);
     const definition = await compileStart(app, { text, source, options: start.options });
     return answer(c, await (await app.host()).startRun({ ...start, definition }));
+  });
+  http.post("/owner/runs/:id/requests", async (c) => {
+    const { request } = await readFields(c, requestSchema);
+    return answer(c, await (await app.host()).request(c.req.param("id"), request));
+  });
+  http.delete("/owner/runs/:id", async (c) => {
+    await (await app.host()).deleteRun(c.req.param("id"));
+    return answer(c, null);
   });
   http.get("/owner/runs/:id/settled", async (c) => answer(c, await (await app.host()).settled(c.req.param("id"))));
   http.get("/owner/waits", async (c) => answer(c, await app.waits(c.req.query("runs")?.split(",") ?? [])));

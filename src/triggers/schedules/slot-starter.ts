@@ -8,7 +8,7 @@ import type { SlotOutcome, SlotRecord, StoredSchedule } from "../../ports/servic
 
 export interface SchedulerParts {
   readonly app: StartPorts & Driving;
-  readonly host: Pick<AppHost, "watch" | "cancelRun">;
+  readonly host: Pick<AppHost, "watch" | "request">;
   readonly runner: Pick<RequestRunner, "start">;
   /** A line for people. */
   failed(workflow: string, error: unknown): void;
@@ -156,7 +156,7 @@ export class SlotStarter {
 
   async #cancel(runId: string): Promise<void> {
     try {
-      await this.#parts.host.cancelRun(runId, { by: "schedule", reason: "The next slot has come." });
+      await this.#parts.host.request(runId, { type: "cancel", by: "schedule", reason: "The next slot has come." });
     } catch (error) {
       if (!isPawlError(error) || (error.code !== "RUN_FINISHED" && error.code !== "RUN_NOT_FOUND")) throw error;
     }

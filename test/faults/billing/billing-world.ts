@@ -44,7 +44,7 @@ export async function endRuns(world: World, ids: readonly string[]): Promise<voi
       const { completedAt, status } = await world.host.settled(id);
       if (completedAt !== undefined || status !== "awaiting_approval") break;
       const asked = (await world.eventsOf(id)).findLast((event) => event.type === "approvalAsked");
-      await world.host.answerApproval(id, asked?.path ?? "", { answer: "reject" });
+      await world.host.request(id, { type: "answer", path: asked?.path ?? "", answer: { answer: "reject" } });
     }
   }
 }

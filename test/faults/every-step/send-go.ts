@@ -9,8 +9,8 @@ export const SIGNAL = { name: "go-Ada", payload: { by: "the test" } };
 export async function sendGo(dataDir: string, runId: string): Promise<boolean> {
   try {
     const { socket } = JSON.parse(readFileSync(join(dataDir, "lock.json"), "utf8")) as { readonly socket: string };
-    const host = await OwnerClient.connect(socket, { journal: () => Promise.reject(new Error("Nothing is read.")) });
-    await host.sendSignal(runId, SIGNAL.name, SIGNAL.payload);
+    const host = await OwnerClient.connect(socket);
+    await host.request(runId, { type: "signal", name: SIGNAL.name, payload: SIGNAL.payload });
     await host.park();
     return true;
   } catch {

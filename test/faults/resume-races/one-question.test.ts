@@ -131,12 +131,16 @@ test("a run that was parked with a question open is asked and answered once it i
   await world.http.world.host.park(AbortSignal.abort());
   const next = world.http.world.next();
   const answers = Array.from({ length: 20 }, (_, n) =>
-    next.host.answerApproval(runId, "ok", { answer: "approve", edited: n }).then(
+    next.host.request(runId, { type: "answer", path: "ok", answer: { answer: "approve", edited: n } }).then(
       () => n,
       (error: { code: string }) => error.code,
     ),
   );
-  const [told] = await Promise.all([Promise.all(answers), next.host.recover(), next.host.resumeRun(runId)]);
+  const [told] = await Promise.all([
+    Promise.all(answers),
+    next.host.recover(),
+    next.host.request(runId, { type: "resume" }),
+  ]);
   const winners = told.filter((one) => typeof one === "number");
   expect(winners).toHaveLength(1);
   expect(new Set(told.filter((one) => typeof one !== "number"))).toEqual(new Set(["APPROVAL_CONFLICT"]));

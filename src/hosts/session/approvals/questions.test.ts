@@ -32,7 +32,11 @@ test("a task that asks leaves memory, and its answer comes to it as a record", a
   expect(world.host.driving).toBe(0);
   expect(await world.recordOf(id)).toMatchObject({ parked: true, costMicro: 5 });
 
-  await world.host.answerApproval(id, "a", { answer: "reject", by: "ann", comment: "not now" });
+  await world.host.request(id, {
+    type: "answer",
+    path: "a",
+    answer: { answer: "reject", by: "ann", comment: "not now" },
+  });
   expect(await world.host.settled(id)).toMatchObject({ status: "completed", costMicro: 12 });
   expect(await world.outputOf(id, "after")).toEqual([{ answer: "reject", by: "ann", comment: "not now" }]);
   expect(world.calls.map(({ attempt, idempotencyKey }) => `${attempt} ${idempotencyKey.replace(id, "")}`)).toEqual([
@@ -46,10 +50,12 @@ test("edited data comes with the answer where the question allows it, and is ref
   const world = new World({ plays: { a: asking("plain", "edit") } });
   const { id } = await world.run(GRAPH);
   const edited = { answer: "approve", edited: { x: 1 } } as const;
-  await expect(world.host.answerApproval(id, "a", edited)).rejects.toMatchObject({ code: "APPROVAL_EDIT_REFUSED" });
-  await world.host.answerApproval(id, "a", { answer: "approve" });
+  await expect(world.host.request(id, { type: "answer", path: "a", answer: edited })).rejects.toMatchObject({
+    code: "APPROVAL_EDIT_REFUSED",
+  });
+  await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   await world.host.settled(id);
-  await world.host.answerApproval(id, "a", edited);
+  await world.host.request(id, { type: "answer", path: "a", answer: edited });
   await world.host.settled(id);
   expect(await world.outputOf(id, "a")).toEqual([{ answer: "approve" }, { answer: "approve", edited: { x: 1 } }]);
 });
@@ -59,7 +65,7 @@ test("of a hundred answers one wins, and the others learn who was first, though 
   const { id } = await world.run(GRAPH);
   const asked = await askedBy(world, id);
   const answers = Array.from({ length: 100 }, (_, n) =>
-    world.host.answerApproval(id, "a", { answer: "approve", by: `person ${n}`, asked }),
+    world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve", by: `person ${n}`, asked } }),
   );
   const ends = await Promise.allSettled(answers);
   const winner = ends.findIndex(({ status }) => status === "fulfilled");
@@ -70,7 +76,9 @@ test("of a hundred answers one wins, and the others learn who was first, though 
   );
 
   expect((await world.host.settled(id)).status).toBe("awaiting_approval");
-  await expect(world.host.answerApproval(id, "a", { answer: "approve", asked })).rejects.toMatchObject({
+  await expect(
+    world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve", asked } }),
+  ).rejects.toMatchObject({
     code: "APPROVAL_CONFLICT",
     message: `"a" was already answered by person ${winner}: approve.`,
   });
@@ -79,7 +87,7 @@ test("of a hundred answers one wins, and the others learn who was first, though 
 test("a question that was answered is not asked again: the task fails rather than ask for ever", async () => {
   const world = new World({ plays: { a: () => ask("deploy", { costMicro: 5 }) } });
   const { id } = await world.run(GRAPH);
-  await world.host.answerApproval(id, "a", { answer: "approve" });
+  await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   expect(await world.host.settled(id)).toMatchObject({ status: "failed", error: { code: "EXECUTOR_FAULT" } });
 });
 
@@ -94,7 +102,7 @@ test("the step's time-out does not run while a person is asked, and runs anew af
   const { id } = await world.run(graph);
   await world.clock.advance(3_600_000);
   expect((await world.recordOf(id)).status).toBe("awaiting_approval");
-  await world.host.answerApproval(id, "a", { answer: "approve" });
+  await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   const settled = world.host.settled(id);
   await world.clock.advance(9_999);
   expect((await world.recordOf(id)).status).toBe("running");
@@ -112,7 +120,11 @@ test("what a person is to judge is masked, and kept as a blob where it is large"
   const events = await world.eventsOf(id);
   expect(events.find(({ type }) => type === "approvalAsked")).toMatchObject({ message: "Use [redacted]?", key: "q" });
   expect(await world.valuesOf(id, "approvalAsked")).toEqual([expect.stringMatching(/^~/)]);
-  await world.host.answerApproval(id, "a", { answer: "reject", comment: "it shows secret-1" });
+  await world.host.request(id, {
+    type: "answer",
+    path: "a",
+    answer: { answer: "reject", comment: "it shows secret-1" },
+  });
   expect(JSON.stringify(await world.eventsOf(id))).not.toContain("secret-1");
 });
 
@@ -130,7 +142,7 @@ test("a task that is told to stop for a park and comes to its question waits for
 
   const next = world.next();
   expect(await next.host.recover()).toEqual({ resumed: 0 });
-  await next.host.answerApproval(id, "a", { answer: "approve" });
+  await next.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   expect((await next.host.settled(id)).status).toBe("completed");
 });
 
@@ -178,7 +190,7 @@ async function driveWithCut(cut: number | undefined) {
     if (record.status !== "awaiting_approval") continue;
     const answered = (await world.eventsOf("run-1")).filter(({ type }) => type === "approvalAnswered").length;
     const answer = { answer: "approve", by: String(answered + 1), asked: await askedBy(world, "run-1") } as const;
-    const done = world.host.answerApproval("run-1", "a", answer);
+    const done = world.host.request("run-1", { type: "answer", path: "a", answer });
     await Promise.race([done, new Promise(setImmediate)]);
   }
   return { world, id: "run-1", commits };
@@ -187,7 +199,7 @@ async function driveWithCut(cut: number | undefined) {
 test("a rerun takes over what a task gave after its questions, and asks again where the task itself is repeated", async () => {
   const world = new World({ plays: { a: asking("q") } });
   const { id } = await world.run(GRAPH);
-  await world.host.answerApproval(id, "a", { answer: "approve" });
+  await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   await world.host.settled(id);
   const rerun = (fromPath: string) => world.run(GRAPH, {}, { lineage: { kind: "rerun", run: id, fromPath } });
   expect((await rerun("after")).status).toBe("completed");

@@ -13,7 +13,7 @@ test("a yes to more money holds wherever it is given: another process knows what
   expect(world.calls).toHaveLength(3);
 
   const next = world.next();
-  await next.host.answerApproval(id, "a[2]", { answer: "approve" });
+  await next.host.request(id, { type: "answer", path: "a[2]", answer: { answer: "approve" } });
   expect((await next.host.settled(id)).status).toBe("completed");
   expect(await next.eventsOf(id)).toContainEqual(expect.objectContaining({ type: "limitRaised", by: { cost: 250 } }));
   expect(next.calls).toHaveLength(1);

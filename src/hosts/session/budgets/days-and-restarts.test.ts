@@ -60,7 +60,7 @@ describe("a budget of a day", () => {
     const { id, status } = await world.run(CHAIN);
     expect(status).toBe("awaiting_approval");
     await clock.advance(60_000);
-    await world.host.answerApproval(id, "c", { answer: "approve" });
+    await world.host.request(id, { type: "answer", path: "c", answer: { answer: "approve" } });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
     expect(await budgets.sum("shared", "2026-01-03")).toMatchObject({ use: { cost: 100 }, raised: { cost: 0 } });
   });
@@ -118,7 +118,7 @@ describe("a shared budget", () => {
     await budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
     const { id } = await world.run(CHAIN);
     await budgets.put({ ...DAILY, limits: { cost: 900 }, onExceeded: "ask" });
-    await world.host.answerApproval(id, "c", { answer: "approve" });
+    await world.host.request(id, { type: "answer", path: "c", answer: { answer: "approve" } });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
     expect(await budgets.sum("shared", "2026-01-02")).toMatchObject({ raised: { cost: 0 } });
   });
@@ -128,7 +128,7 @@ describe("a shared budget", () => {
     await budgets.put({ ...DAILY, limits: { cost: 200 }, onExceeded: "ask" });
     const { id } = await world.run(CHAIN);
     await budgets.remove("shared");
-    await world.host.answerApproval(id, "c", { answer: "approve" });
+    await world.host.request(id, { type: "answer", path: "c", answer: { answer: "approve" } });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
   });
 
@@ -140,7 +140,7 @@ describe("a shared budget", () => {
     await budgets.put({ ...DAILY, limits: { cost: 300 }, createdAt: 1 });
     expect(await world.run(CHAIN)).toMatchObject({ status: "completed" });
     expect(await usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
-    await world.host.answerApproval(id, "c", { answer: "approve" });
+    await world.host.request(id, { type: "answer", path: "c", answer: { answer: "approve" } });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
     expect(await usedOn(budgets, "2026-01-02")).toMatchObject({ cost: 300, tries: 3 });
   });

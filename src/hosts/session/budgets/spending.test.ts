@@ -76,7 +76,11 @@ describe("a budget that is too little for an agent", () => {
     const world = worldWith({ onExceeded: "ask" }, { plays: { a: repeats(1_200), b: () => succeed("y") } });
     const { id, status } = await world.run(SKIPPED);
     expect(status).toBe("awaiting_approval");
-    await world.host.answerApproval(id, "a", { answer: "approve", edited: { cost_usd: 0.002 } });
+    await world.host.request(id, {
+      type: "answer",
+      path: "a",
+      answer: { answer: "approve", edited: { cost_usd: 0.002 } },
+    });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed" });
     expect(world.calls.map(({ path }) => path)).toEqual(["a", "a", "b"]);
   });
@@ -85,7 +89,7 @@ describe("a budget that is too little for an agent", () => {
     const world = new World({ plays: { a: turns(15), b: () => succeed("y") } });
     const { id, status } = await world.run(SKIPPED, {}, { maxCostMicro: 1_000, onExceeded: "ask" });
     expect(status).toBe("awaiting_approval");
-    await world.host.answerApproval(id, "a", { answer: "approve" });
+    await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
     expect(await world.host.settled(id)).toMatchObject({ status: "completed", costMicro: 1_500 });
   });
 
@@ -93,7 +97,11 @@ describe("a budget that is too little for an agent", () => {
     const world = new World({ plays: { a: repeats(1_500), b: () => succeed("y") } });
     const { id } = await world.run(SKIPPED, {}, { maxCostMicro: 1_000, onExceeded: "ask" });
     const next = world.next();
-    await next.host.answerApproval(id, "a", { answer: "approve", edited: { cost_usd: 0.002 } });
+    await next.host.request(id, {
+      type: "answer",
+      path: "a",
+      answer: { answer: "approve", edited: { cost_usd: 0.002 } },
+    });
     expect(await next.host.settled(id)).toMatchObject({ status: "completed", costMicro: 2_500 });
   });
 
@@ -216,13 +224,13 @@ describe("money in doubt", () => {
           "What the run may use: $0.0000 of $0.0008 is spent, and up to $0.0006 more is in doubt, on calls that were cut off. Go on? It may then cost $0.0006 more than its limit.",
       }),
     );
-    await at.host.answerApproval(id, "a", { answer: "approve" });
+    await at.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
     expect(await at.host.settled(id)).toMatchObject({ status: "completed", costMicro: 300 });
   });
 
   test("a no ends it", async () => {
     const { id, at } = await runWithDeaths(2, new World(HANGS), 800);
-    await at.host.answerApproval(id, "a", { answer: "reject" });
+    await at.host.request(id, { type: "answer", path: "a", answer: { answer: "reject" } });
     expect(await at.host.settled(id)).toMatchObject({ status: "budget_exceeded" });
   });
 });

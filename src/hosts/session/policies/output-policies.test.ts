@@ -55,7 +55,7 @@ test("what is redacted is in no event, value, log, record, question, file or not
   const { id } = await world.start(graph);
   const notices = world.notices(id);
   await world.host.settled(id);
-  await world.host.answerApproval(id, "a", { answer: "approve" });
+  await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   await world.host.settled(id);
 
   expect(await world.recordOf(id)).toMatchObject({ status: "completed" });
@@ -109,7 +109,7 @@ test("an output waits for a person, who sees why and not what; a yes uses it, ev
   await world.host.park(AbortSignal.abort());
   const calls: string[] = [];
   const next = world.next({ plays: {}, host: { findAll: (text) => noted(calls, text) } });
-  await next.host.answerApproval(id, "a", { answer: "approve" });
+  await next.host.request(id, { type: "answer", path: "a", answer: { answer: "approve" } });
   await next.host.settled(id);
   expect(await next.recordOf(id)).toMatchObject({ status: "completed", costMicro: 5 });
   expect(await next.outputOf(id, "a")).toEqual({ mail: MAIL });
@@ -122,7 +122,7 @@ test("what a person writes in its place is redacted and blocked as the step's ow
     const world = worldOf(() => succeed("please look"));
     const looks: Policy = { id: "look", when: { contains: ["LOOK"] }, action: "approve" };
     const { id } = await world.run(graphWith([looks, policy]));
-    await world.host.answerApproval(id, "a", { answer: "approve", edited: `look: ${MAIL}` });
+    await world.host.request(id, { type: "answer", path: "a", answer: { answer: "approve", edited: `look: ${MAIL}` } });
     await world.host.settled(id);
     expect(await world.recordOf(id)).toMatchObject({ status });
     if (status === "completed") expect(await world.outputOf(id, "a")).toBe("look: [email]");
@@ -132,7 +132,7 @@ test("what a person writes in its place is redacted and blocked as the step's ow
 test("a no fails the step with what the person said; a skip leaves it empty", async () => {
   const world = worldOf(() => succeed(MAIL));
   const { id } = await world.run(graphWith([REVIEW]));
-  await world.host.answerApproval(id, "a", { answer: "reject", comment: "private" });
+  await world.host.request(id, { type: "answer", path: "a", answer: { answer: "reject", comment: "private" } });
   await world.host.settled(id);
   expect(await world.recordOf(id)).toMatchObject({
     status: "failed",
@@ -141,7 +141,7 @@ test("a no fails the step with what the person said; a skip leaves it empty", as
 
   const other = worldOf(() => succeed(MAIL));
   const { id: skipped } = await other.run(graphWith([REVIEW]));
-  await other.host.answerApproval(skipped, "a", { answer: "skip" });
+  await other.host.request(skipped, { type: "answer", path: "a", answer: { answer: "skip" } });
   await other.host.settled(skipped);
   expect(await other.recordOf(skipped)).toMatchObject({ status: "completed" });
   expect(await other.outputOf(skipped, "a")).toBeUndefined();
@@ -182,7 +182,7 @@ test("a run that is read again asks no policy: its decisions are on record", asy
   await world.host.park(AbortSignal.abort());
   const searched: string[] = [];
   const next = world.next({ host: { findAll: (text) => noted(searched, text) } });
-  await next.host.answerApproval(id, "gate", { answer: "approve" });
+  await next.host.request(id, { type: "answer", path: "gate", answer: { answer: "approve" } });
   await next.host.settled(id);
   expect(await next.recordOf(id)).toMatchObject({ status: "completed" });
   expect(searched).toEqual([]);
@@ -244,7 +244,7 @@ test("a caller's policy blocks what is called, also after a restart, in a rerun 
   await first.host.park(AbortSignal.abort());
   // The called workflow is pinned with the run: what it is called now does not matter.
   const next = first.next({ callable: {}, plays: { a: () => fail("UNASKED") } });
-  await next.host.answerApproval(asked, INNER, { answer: "approve" });
+  await next.host.request(asked, { type: "answer", path: INNER, answer: { answer: "approve" } });
   await next.host.settled(asked);
   expect(await next.recordOf(asked)).toMatchObject({ status: "completed" });
   expect(await next.outputOf(asked, INNER)).toBe(MAIL);

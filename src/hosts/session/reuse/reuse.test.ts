@@ -149,7 +149,11 @@ const gated = toGraph([
 
 async function runGated(world: World) {
   const { id } = await world.run(gated, { what: "news" });
-  await world.host.answerApproval(id, "gate", { answer: "approve", by: "Ada", edited: "good news" });
+  await world.host.request(id, {
+    type: "answer",
+    path: "gate",
+    answer: { answer: "approve", by: "Ada", edited: "good news" },
+  });
   return world.host.settled(id);
 }
 

@@ -44,7 +44,7 @@ describe("values", () => {
     const { id } = await world.run(graph);
     for await (const { sha256 } of world.blobs.list()) await world.blobs.remove(sha256);
     const next = world.next();
-    await next.host.answerApproval(id, "ok", { answer: "approve" });
+    await next.host.request(id, { type: "answer", path: "ok", answer: { answer: "approve" } });
 
     expect(await next.host.settled(id)).toMatchObject({ status: "failed", error: { code: "BLOB_MISSING" } });
     expect(next.calls).toHaveLength(0);
@@ -70,7 +70,7 @@ describe("values", () => {
     const { id } = await world.run(graph);
     for await (const { sha256 } of world.blobs.list()) await world.blobs.remove(sha256);
     const next = world.next();
-    await next.host.answerApproval(id, "ok#1", { answer: "approve" });
+    await next.host.request(id, { type: "answer", path: "ok#1", answer: { answer: "approve" } });
 
     expect(await next.host.settled(id)).toMatchObject({ status: "failed", error: { code: "BLOB_MISSING" } });
   });
@@ -89,7 +89,7 @@ describe("values", () => {
     const { id } = await world.run(graph);
     for await (const { sha256 } of world.blobs.list()) await world.blobs.remove(sha256);
     const next = world.next();
-    await next.host.answerApproval(id, "ok#1", { answer: "approve" });
+    await next.host.request(id, { type: "answer", path: "ok#1", answer: { answer: "approve" } });
 
     expect(await next.host.settled(id)).toMatchObject({
       status: "failed",
@@ -140,7 +140,7 @@ describe("secrets", () => {
     const runId = "r1";
     const notices = world.notices(runId);
     await world.run(graph, { token: "s3cret" }, { runId });
-    await world.host.answerApproval(runId, "d", { answer: "approve" });
+    await world.host.request(runId, { type: "answer", path: "d", answer: { answer: "approve" } });
     const { no } = await world.host.settled(runId);
 
     const events = await world.eventsOf(runId);

@@ -118,7 +118,7 @@ async function serveOperation({ operation, http }: Route, { parts, c }: Asked, i
   const { submissions } = parts;
   const context: OperationContext = {
     app: parts.appFor(c),
-    by: parts.surfaceOf(c),
+    by: "api",
     submissions,
     traceParent: c.req.header("traceparent"),
   };

@@ -97,7 +97,7 @@ test("a run, its attempts and what they call are spans of the trace that it was 
   const { world } = hooks.world;
   await world.host.park(AbortSignal.abort());
   const next: World = world.next({ host: { observer: observers, isTracing: true } });
-  await next.host.answerApproval(runId, "gate", { answer: "approve" });
+  await next.host.request(runId, { type: "answer", path: "gate", answer: { answer: "approve" } });
   expect(await next.host.settled(runId)).toMatchObject({ status: "completed" });
   await tracing.close();
 
