@@ -5,10 +5,7 @@ import { EVERYTHING, fromStored, grantOf } from "../core/trust/grant.ts";
 import type { Executor } from "../ports/executor.ts";
 import { toRefused } from "./output/failure.ts";
 
-/**
- * The executor, which does nothing for a definition that was not granted it. The compiler has looked already; values that are
- * known only now are looked at here, task by task, because a run may have definitions of several origins.
- */
+/** Wraps an executor: a task whose definition lacks the grant is refused. The compiler checks too, but some values are known only here. */
 export function holdToGrant(kind: ExecutorKind, executor: Executor, options: JsonObject): Executor {
   const { recordsInput, runsElsewhere, reservesCalls } = executor;
   const caller = fromStored(options["caller_grant"]) ?? EVERYTHING;

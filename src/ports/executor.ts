@@ -4,10 +4,7 @@ import type { Reach } from "../core/trust/grant.ts";
 import type { FileStorage } from "./file-storage.ts";
 import type { WorkCall } from "./run-observer.ts";
 
-/**
- * Does outside work. Time-outs, retries, concurrency and rate limits are the host's business, not its own;
- * it must stop soon after `signal` aborts and still return an outcome with the cost so far.
- */
+/** Does outside work. The host handles time-outs, retries and limits. It must return soon after `signal` aborts, with the cost so far. */
 export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   /** Keep the bound input with the attempt, e.g. the prompt of an agent. */
   readonly recordsInput: boolean;
@@ -16,10 +13,7 @@ export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   /** It does nothing outside before it has put a call on record with `reserve`: without one the attempt has not begun. */
   readonly reservesCalls?: true;
   run(task: Task, signal: AbortSignal): Promise<End>;
-  /**
-   * What a call has cost, in micro-dollars, that a death of the process has cut off, where its payee keeps a record. Undefined: it
-   * cannot be told for certain. Never rejects.
-   */
+  /** The cost in micro-dollars of a call that a crash cut off, if its payee keeps a record. Undefined: it is not certain. Never rejects. */
   findCost?(call: LostCall, signal: AbortSignal): Promise<number | undefined>;
   /** A run that it has worked for in this process has ended: what it keeps for the run can go. */
   runEnded?(run: EndedRun): Promise<void>;
@@ -103,10 +97,7 @@ export interface Reservation {
   readonly atMostMicro: number | undefined;
   /** It is all that is left, and less than was asked for. */
   readonly loweredBy?: "step" | "budget" | undefined;
-  /**
-   * Puts the call on record: resolves when that is committed, and only then the call may be sent. It must be settled. One that
-   * was refused may be recorded and sent again.
-   */
+  /** Records the call: it may be sent once this resolves, and must be settled. A refused call may be recorded and sent again. */
   record(): Promise<SettleCall>;
   /** Nothing more is sent with it. */
   release(): void;

@@ -10,10 +10,7 @@ export type RunNo = number;
  * their event and are read only when asked for.
  */
 export interface Journal {
-  /**
-   * So many calls of `append` at once gain something, each for other runs: the journal is written elsewhere, where the process would
-   * wait for it. Absent: one.
-   */
+  /** How many calls of `append` may be under way at once, each for other runs. Absent: one. */
   readonly commitsAtOnce?: number;
   /** A number for a run that the caller is about to create. It is nobody else's; unused numbers are skipped. */
   reserveRun(): Promise<RunNo>;
@@ -28,10 +25,7 @@ export interface Journal {
   /** The stored value of one event, as it was appended. */
   readValue(run: RunNo, seq: number): Promise<string | undefined>;
   readValues(run: RunNo, seqs: readonly number[]): Promise<ReadonlyMap<number, string>>;
-  /**
-   * Events of all runs after `after`, in the order of their commits; only those of `tenantId` if it is given. At most `limit`
-   * events are looked at, so a page may be empty and still not be the last. The last page ends where it began.
-   */
+  /** Events of all runs after `after`, in commit order. At most `limit` events are examined, so a page may be empty before the last one. */
   readLog(query: LogQuery): Promise<LogPage>;
   /** The position after the last commit, or after the commit with that number if there is one. */
   findCommit(commit?: number): Promise<LogPosition | undefined>;
@@ -48,10 +42,7 @@ export interface Journal {
   countRunsByStatus(filter: Omit<RunSelection, "status">): Promise<ReadonlyMap<RunStatus, number>>;
   /** The number of open questions to people in all runs. */
   countApprovals(): Promise<number>;
-  /**
-   * Unfinished runs that must go on now (not parked, or with `wakeAt <= now`) and that nobody drives. From now on this process
-   * drives them. Oldest first, in slices.
-   */
+  /** Claims unfinished runs that must go on now (not parked, or `wakeAt <= now`), oldest first, for this process. */
   claimDue(options: {
     readonly now: number;
     readonly afterRun: RunNo;
@@ -70,10 +61,7 @@ export interface Journal {
   readOutbox(options: OutboxQuery): Promise<readonly OutboxRecord[]>;
   /** Marks entries as done, durably. */
   finishOutbox(ids: readonly number[]): Promise<void>;
-  /**
-   * Deletes a run that has ended, with its events, values and outbox, durably and all at once. Blobs and pinned texts
-   * stay, because other runs may refer to them. False if there is no such run or it has not ended.
-   */
+  /** Deletes an ended run with its events, values and outbox, atomically. Shared blobs and pinned texts stay. False: no such run, or not ended. */
   deleteRun(run: RunNo): Promise<boolean>;
   close(): Promise<void>;
 }

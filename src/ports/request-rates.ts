@@ -1,8 +1,5 @@
 /** Counts the requests of each caller over all processes. */
 export interface RequestRates {
-  /**
-   * How long the caller must wait, in milliseconds: 0 lets the request in and counts it. Undefined: nobody can say at the moment,
-   * and each process counts by itself.
-   */
+  /** How long the caller must wait, in milliseconds; 0 admits and counts the request. Undefined: unknown now, so the process counts for itself. */
   take(caller: string, perMinute: number): Promise<number | undefined>;
 }

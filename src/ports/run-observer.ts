@@ -1,9 +1,6 @@
 import type { Event } from "../core/history/events.ts";
 
-/**
- * Sees what happens in the runs that this process drives. It is told after the commit, in the order of each run, and waits
- * for nothing; what it throws is a defect of its own and harms no run.
- */
+/** Observes the runs of this process after each commit, in the order of each run. What it throws is reported and harms no run. */
 export interface RunObserver {
   committed(run: ObservedRun, events: readonly ObservedEvent[]): void;
   /** A call inside an attempt is over. Nothing of it may be on record yet, or ever. */

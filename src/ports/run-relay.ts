@@ -3,10 +3,7 @@ import type { JsonObject } from "../core/json.ts";
 /** Tells the processes that watch a run, while they do. */
 export type TellRun = (notice: JsonObject) => void;
 
-/**
- * Carries what is stored nowhere from the process that drives a run to those where somebody watches it. What is lost on the way is
- * lost: whoever needs to know reads the journal.
- */
+/** Carries notices that are not stored to processes that watch a run. It may lose some: the journal has what matters. */
 export interface RunRelay {
   /** `begin` is called when other processes begin to watch a run, and what it returned when none does any more. */
   serve(begin: (runId: string, tell: TellRun) => () => void): () => void;

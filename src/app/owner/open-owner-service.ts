@@ -15,10 +15,7 @@ interface Owned {
   onDefect(error: unknown): void;
 }
 
-/**
- * The service as the owner offers it over its socket: all routes of `pawl serve` without keys and limits, since only the
- * owner's user can open the socket, and those by which processes share the owner.
- */
+/** The service on the owner's socket: all routes of `pawl serve`, without keys and limits, and the routes by which processes share the owner. */
 export async function openOwnerService({ app: whole, observers, successors, onDefect }: Owned) {
   const { http, feed } = await openQuietService(whole, {
     settings: { max_body_bytes: MAX_OWNER_BODY },

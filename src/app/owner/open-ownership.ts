@@ -196,10 +196,7 @@ export class Ownership {
     return this.#owned.server.callers > 0 && this.#owned.openTerminals() > 0;
   }
 
-  /**
-   * Resolves when no run is under way here and no process uses terminals of this one, or when the signal aborts. If a server waits
-   * for the data, the runs are waited for a moment only.
-   */
+  /** Resolves when no run is under way here and no process uses terminals of this one. If a server waits for the data, runs get a moment only. */
   async finished(stop: AbortSignal): Promise<void> {
     const handsOverAt = Date.now() + HAND_OVER_GRACE_MS;
     const mayLeaveRuns = () => this.successor !== undefined && Date.now() >= handsOverAt;
@@ -207,10 +204,7 @@ export class Ownership {
     while (isNeeded() && !stop.aborted) await setTimeout(LOOK_AGAIN_MS);
   }
 
-  /**
-   * Resolves when for some seconds this process was not needed: no run under way, no caller, no timer to come. If a server waits for
-   * the data, it resolves as soon as no run is under way.
-   */
+  /** Resolves when this process was not needed for some seconds. If a server waits for the data, it resolves as soon as no run is under way. */
   async idle(stop: AbortSignal): Promise<void> {
     const { host, server, seat } = this.#owned;
     const isNeeded = async () => server.callers > 0 || (await seat.journal.nextWakeAt()) !== undefined;

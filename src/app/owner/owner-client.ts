@@ -26,10 +26,7 @@ interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/**
- * The host of another process, over HTTP on its socket. Whatever is pending when the owner goes rejects with `OWNER_GONE`;
- * what should be done at once and is not answered rejects with `OWNER_SILENT`, as nobody knows then whether it will be done.
- */
+/** The host of another process, over HTTP on its socket. Calls reject with `OWNER_GONE`, or `OWNER_SILENT` if a quick one gets no answer. */
 export class OwnerClient implements RunHost {
   readonly #agent: Agent;
   readonly #patienceMs: number;

@@ -29,10 +29,7 @@ export function makePrivateSocketPath(): SocketPath {
 /** "/session_" and eight digits. */
 const SESSION_BYTES = 17;
 
-/**
- * The folder for sockets of terminals that outlive the owner: in the data directory, or if that path is too long in a folder
- * of the temporary one that is the same for every owner. Throws where somebody else has made that folder.
- */
+/** The folder for sockets of terminals that outlive the owner. Long paths get a folder of the temporary one. Throws if another user made it. */
 export function privateSocketFolder(dataDir: string): string {
   const inside = join(dataDir, "terminals");
   if (Buffer.byteLength(inside) + SESSION_BYTES < MAX_BYTES) return inside;

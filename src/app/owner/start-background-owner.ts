@@ -12,10 +12,7 @@ export interface BackgroundOptions {
   readonly dataDir: string;
 }
 
-/**
- * Starts a process that owns the data directory and outlives this one: a session of its own, its words in `owner.log`.
- * If somebody owns it already, the process says who and ends.
- */
+/** Starts a process that owns the data directory and outlives this one. It writes `owner.log`. An owner that is there already is returned. */
 export async function startBackgroundOwner({ program, appDir, dataDir }: BackgroundOptions): Promise<Connection> {
   const [command = process.execPath, ...args] = program;
   const logFile = join(dataDir, "owner.log");

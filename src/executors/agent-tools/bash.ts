@@ -90,10 +90,7 @@ function shorten(text: string): string {
   return `${text.slice(0, half)}\n[... ${text.length - MAX_SHOWN_CHARS} characters left out ...]\n${text.slice(-half)}`;
 }
 
-/**
- * Makes the folder, and lets a program change it that runs as a user of its own: that is who it is where we are root.
- * Nobody else comes near it, since the data directory is closed to them. Links are left alone.
- */
+/** Makes the folder. Where we are root, programs run as another user and must be able to change it. Links are left alone. */
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   if (process.getuid?.() === 0) await openUp(folder);

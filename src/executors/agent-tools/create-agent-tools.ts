@@ -65,10 +65,7 @@ export function createAgentTools(options: AgentToolsOptions): BuiltInTools {
   };
 }
 
-/**
- * One tool at a time in a folder: a command could exchange a folder for a link in the moment between the look at it and
- * the write through it.
- */
+/** Calls for one folder run one at a time: a command could exchange a folder for a link between a check and a write. */
 class FolderLocks {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -11,10 +11,7 @@ const MAX_FILES = 1_000;
 const MAX_PATH_CHARS = 300;
 const MAX_READ_CHARS = 100_000;
 
-/**
- * The files of a run, for its agents: each other's, and `bash`'s. They lie among the artifacts of the run from the moment
- * they are written, so that neither a crash nor the end loses them. No path leads out of the folder.
- */
+/** The files of a run, for its agents and `bash`. They are artifacts of the run from the moment they are written. No path leads out of the folder. */
 export function createRunFiles(files: FileStorage): readonly AgentTool[] {
   const tool = (
     name: string,

@@ -66,10 +66,7 @@ const LONGEST_PAID_WAIT_MS = 60_000;
 const FIRST_NOTE_MS = 100;
 const NOTE_EVERY_MS = 1_000;
 
-/**
- * The calls to one server from all runs of the process: as many at once as it takes, in a fair order. A call that the server
- * refuses waits here and is sent again: that is no failure, and no try of the step's retry policy.
- */
+/** The calls to one server from all runs of the process. A refused call waits here and is sent again, without using the step's retry policy. */
 export class CapacityPool implements LimitedPool {
   readonly limit: Limit;
   readonly #options: PoolOptions;

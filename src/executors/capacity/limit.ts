@@ -10,10 +10,7 @@ export interface LimitedPool {
   pump(): void;
 }
 
-/**
- * The most calls in flight of one pool, or of all models of a provider. Processes that share a database share it: each sends only what it
- * has a lease of. A process that is alone has all of it.
- */
+/** The most calls in flight of one pool, or of all models of a provider. Processes that share a database use leased parts of it. */
 export class Limit {
   readonly name: string;
   /** Infinity: none is configured. */

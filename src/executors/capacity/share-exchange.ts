@@ -12,10 +12,7 @@ interface ExchangeParts {
 const EVERY_MS = 250;
 const LEAST_GAP_MS = 25;
 
-/**
- * Tells the other processes, four times a second while there are calls, what is in flight here, and learns what may be. A process whose
- * exchanges fail uses its share until its lease is over, and nothing afterwards: others may have it by then.
- */
+/** Exchanges calls in flight and shares with the other processes, four times a second. If that fails, the share is used until its lease ends. */
 export class ShareExchange {
   readonly #parts: ExchangeParts;
   /** Of these something is known elsewhere. */

@@ -29,10 +29,7 @@ interface Level {
   waiting: number;
 }
 
-/**
- * The calls that wait for a place. The highest priority goes first, then the tenant with the fewest calls in flight, then its
- * run with the fewest, and among equals the one that was served longest ago. In a run the order is that of asking.
- */
+/** The calls that wait for a place, in order of priority, calls in flight of the tenant, calls in flight of the run, and last turn. */
 export class WaitingLine<Member extends LineMember> {
   readonly #runs = new Map<string, RunLine<Member>>();
   readonly #tenants = new Map<string, Service>();

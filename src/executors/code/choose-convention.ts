@@ -10,10 +10,7 @@ export type Convention = { readonly kind: "program" } | { readonly kind: "functi
 /** The name that stands for a default export. */
 const DEFAULT_EXPORT = "default";
 
-/**
- * Decides by the script's text: one that reads standard input is a program, one that defines the function at its top
- * level is called, anything else is a program. Lines that are comments do not count.
- */
+/** Decides by the script's text, without comments: reading standard input means program, defining the function means function, else program. */
 export function chooseConvention(language: Language, text: string, name: string | undefined): Convention {
   const code = withoutCommentLines(language, text);
   const isPython = language === "python";

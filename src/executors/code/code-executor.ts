@@ -31,10 +31,7 @@ const THREADS_OF_NODE = 16;
 // Python answers a refused allocation with a MemoryError, but threads and libraries reserve far more than they use.
 const ADDRESS_SPACE_BEYOND_MEMORY_BYTES = 4 * 1024 ** 3;
 
-/**
- * Runs functions and programs in Python, JavaScript and TypeScript, each call in a process of its own in the sandbox.
- * The step's own time-out is the host's, through the signal, and replaces `timeoutMs`.
- */
+/** Runs functions and programs in Python, JavaScript and TypeScript, each call in its own process in the sandbox. */
 export function createCodeExecutor(options: CodeOptions): Executor<Outcome> {
   let python: Promise<FoundPython> | undefined;
   const askPython = () => {

@@ -26,10 +26,7 @@ parts = [sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), library, *paths
 print(json.dumps([sys.executable, [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix], parts]))
 `;
 
-/**
- * Asks an interpreter where it lives: shims (pyenv, asdf) are slow, and need files that a sandbox does not have.
- * `configured` is an interpreter or the folder of a venv; without it `python3` on the PATH.
- */
+/** Asks an interpreter for its real path, since shims (pyenv, asdf) need files that a sandbox lacks. `configured`: an interpreter or a venv. */
 export async function findPython(configured: string | undefined): Promise<FoundPython> {
   const asked = configured === undefined ? "python3" : await toInterpreter(configured);
   try {

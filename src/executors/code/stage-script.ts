@@ -21,10 +21,7 @@ export interface StagedScript {
 // These may hold keys.
 const WITHHELD = ["pawl.yaml", "agents.json"];
 
-/**
- * Lets a script run where it lies if the file is what was pinned. Otherwise it runs from a folder that looks like the
- * application's: links to everything, and the pinned text in its place.
- */
+/** Lets a script run in its place if the file is the pinned one, else in a folder with links to everything and the pinned text. */
 export async function stageScript(script: LocatedScript, hidden: readonly string[]): Promise<StagedScript> {
   const { folder, path, text } = script;
   const application: Visible[] = folder === undefined ? [] : [{ kind: "entries", path: folder, without: WITHHELD }];

@@ -20,10 +20,7 @@ interface FolderEntry {
 const MAX_FILE_BYTES = 1024 * 1024;
 export const MAX_ENTRIES = 5_000;
 
-/**
- * The application's own files, for tools: definitions, prompts, scripts. Links are not followed, so that nothing outside
- * is reached; names that begin with a dot, the settings and the data directory are out of reach.
- */
+/** The application's files, for tools. Links, names that begin with a dot, the settings and the data directory are out of reach. */
 export class DefinitionFolder {
   readonly #folder: string;
   readonly #forbidden: readonly string[];

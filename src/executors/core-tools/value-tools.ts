@@ -122,11 +122,7 @@ interface ValueName {
   readonly key: string;
 }
 
-/**
- * Values by key, durable below one folder of the storage that a call is for: the tenant's whose run it is, else the
- * application's. A key may be any text, so its file is named after
- * its hash, with a beginning that people recognise.
- */
+/** Values by key, durable in the storage of the call's tenant or of the application. A file is named after the hash of its key. */
 export class StoredValues {
   readonly #own: () => Promise<FileStorage>;
   readonly #folder: string;

@@ -233,10 +233,7 @@ async function writeNote(files: FileStorage, path: string, { done, length, pendi
   await files.write(placeOf(path), `${writeExact(note)}\n`);
 }
 
-/**
- * Settles an addition that was begun and not noted as done: it has happened, or a part of it lies behind the old end, to
- * be written over. Returns the note as it is then, and where the file ends.
- */
+/** Settles an addition that was begun and not noted as done: it is complete, or its part behind the old end is written over. */
 async function settleNote(files: FileStorage, path: string, note: Note): Promise<SettledNote> {
   const size = (await files.sizeOf(path)) ?? 0;
   const { pending, done } = note;

@@ -15,10 +15,7 @@ export interface ExportOptions {
   mask(text: string): string;
 }
 
-/**
- * Writes a step's output as CSV into the storage of whoever's run it is, and keeps the run's own rows as its artifact. A
- * task that is done again after a crash leaves the same file: what was added is not added twice.
- */
+/** Writes a step's output as CSV into the storage, with the run's own rows as an artifact. A repeated task adds nothing twice. */
 export function createCsvExecutor({ mask }: ExportOptions): Executor<Outcome> {
   const queue = new AdditionQueue();
   return {
@@ -88,10 +85,7 @@ const MAX_AT_ONCE = 200;
 const MAX_TRIES = 20;
 const PAUSE_MS = 100;
 
-/**
- * One addition to a file follows the other, so that none overwrites what another is adding. All who come meanwhile are added
- * together: a burst of runs waits for a few writes, not for some each, which its time-out would not last for.
- */
+/** Additions to one file follow each other. Those that come meanwhile are added together, so that a burst waits for a few writes only. */
 class AdditionQueue {
   readonly #waiting = new Map<string, Waiting[]>();
 

@@ -13,10 +13,7 @@ export interface RowsOptions {
   readonly field: string | undefined;
 }
 
-/**
- * The rows of an output: of a list one per entry, of a fan-out those of each item, of anything else one. An object's
- * fields are its columns; what is no object is a row with the column `value`. Null is no row.
- */
+/** The rows of an output: one per entry of a list, those of each item of a fan-out, else one. A plain value is the column `value`. */
 export function toRows(output: Json, { isFanOut, field }: RowsOptions): Rows {
   const outputs = isFanOut && Array.isArray(output) ? output : [output];
   const rows = outputs.flatMap((one) => toEntries(pick(one, field))).map(toRow);

@@ -33,10 +33,7 @@ function toText(value: Json | undefined): string {
       : String(value);
 }
 
-/**
- * A spreadsheet runs a text that begins like a formula, whoever wrote it. With an apostrophe before it, it is shown.
- * Numbers and telephone numbers are none.
- */
+/** Puts an apostrophe before text that a spreadsheet would run as a formula. Numbers and telephone numbers stay as they are. */
 export function guardFormula(text: string): string {
   if (!/^[\s]*[=+\-@\uff0b\uff0d\uff1d\uff20|%]/.test(text) && !/^[\t\r\n]/.test(text)) return text;
   return /^[+-]?[\d\s().,/-]+$/.test(text) && /^[+-]?[\d(]/.test(text) ? text : `'${text}`;

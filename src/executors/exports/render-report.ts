@@ -16,10 +16,7 @@ export interface ReportPage {
 const MAX_CHARS = 200_000;
 const MAX_BRACKETS = 5_000;
 
-/**
- * A page for reading and printing that asks for nothing from outside and runs nothing: raw HTML is shown as text, links
- * lead to web and mail addresses only, images become links, and the policy in its head forbids the rest.
- */
+/** A page for reading and printing that loads nothing and runs nothing: HTML is shown as text, links lead to web and mail addresses only. */
 export function renderReport({ title, markdown, language, facts }: ReportPage): string {
   const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>

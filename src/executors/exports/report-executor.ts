@@ -79,10 +79,7 @@ function toText(value: Json | undefined): string | undefined {
 
 type Printed = { readonly ok: true; readonly pdf: Uint8Array } | { readonly ok: false; readonly reason: string };
 
-/**
- * Prints a page by Chromium, without a window, a network or anybody's profile. The browser and whatever it has
- * started are gone when this resolves.
- */
+/** Prints a page with Chromium, without a window, a network or a profile. All of its processes have ended when this resolves. */
 async function printPdf(html: string, chromium: string, signal: AbortSignal): Promise<Printed> {
   const folder = await mkdtemp(join(tmpdir(), "pawl-print-"));
   try {

@@ -19,10 +19,7 @@ export interface HttpOptions {
 
 const MAX_REDIRECTS = 5;
 
-/**
- * Sends one request. It goes only where the guard of outbound requests lets it, and waits in the pool of its server while
- * that says 429, or 503 with `Retry-After`. What is in headers with secret names is masked in everything that comes back.
- */
+/** Sends one request, as the outbound guard allows. It waits in its server's pool after 429, or 503 with `Retry-After`. Secret headers are masked. */
 export function createHttpExecutor(options: HttpOptions): Executor<Outcome> {
   return {
     recordsInput: true,

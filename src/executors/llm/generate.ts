@@ -24,11 +24,7 @@ function toUnlimited({ atMostMicro }: PaidCall): Reservation {
 /** The name in a mock model's script when no step asks. */
 const TOOL = "core.llm.generate";
 
-/**
- * Implements the tool `core.llm.generate`: an `llm` step with a finished prompt, and nothing recorded in
- * between. The completion is a text, or the value that it holds where a format or a schema was given. Throws what
- * `Models.resolve` throws.
- */
+/** Implements the tool `core.llm.generate`: an `llm` step with a finished prompt, without records. Throws what `Models.resolve` throws. */
 export function createGenerate(options: GenerateOptions): Generate {
   const validators = new JsonSchemas();
   return async (request, signal, step) => {

@@ -25,10 +25,7 @@ const PING_TIMEOUT_MS = 10_000;
 /** A call waits at most this long for the next connection, unless the server can start. If that is later, it fails at once with the last reason. */
 const MAX_WAIT_MS = 2_000;
 
-/**
- * One server: connected when it is needed, asked whether it is alive, connected again after it was lost, but ever more
- * slowly where that goes on, and closed when nobody uses it. All who use it share its connection.
- */
+/** One server: connected on demand, pinged, reconnected ever more slowly after failures, and closed when unused. All users share the connection. */
 export class ManagedServer {
   readonly address: ServerAddress;
   readonly #options: ManagedOptions;
@@ -77,10 +74,7 @@ export class ManagedServer {
     };
   }
 
-  /**
-   * Does something with the connection, which is not closed for idleness meanwhile; `signal` ends the waiting for one.
-   * Throws an `McpFailure`.
-   */
+  /** Uses the connection, which stays open meanwhile; `signal` ends waiting for it. Throws an `McpFailure`. */
   async use<Value>(work: (connection: Connection) => Promise<Value>, signal: AbortSignal): Promise<Value> {
     this.#callsInFlight += 1;
     try {
@@ -273,10 +267,7 @@ export class ManagedServer {
 const FIRST_MS = 250;
 const MAX_MS = 30_000;
 
-/**
- * The delay before the next connection after `failures` failures in a row: none after the first, then twice as
- * long each time, up to half a minute. `chance` (0 to 1) takes up to half of it off, so that many do not come back at once.
- */
+/** The delay before the next connection: none after the first failure, then doubling up to half a minute, minus up to half by `chance` (0 to 1). */
 export function computeRestartDelayMs(failures: number, chance: number): number {
   if (failures <= 1) return 0;
   const full = Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(failures - 2, 16));

@@ -192,11 +192,7 @@ interface Program {
   readonly firstOnPath: readonly string[];
 }
 
-/**
- * Chooses the program for a server's file by its extension: Python with `python` (an interpreter, or the folder of a venv; else
- * the one on the PATH), JavaScript and TypeScript with the Node that we run on, shell scripts with bash, anything else by
- * itself.
- */
+/** Chooses the program by the file's extension: Python with `python` (an interpreter or a venv), JavaScript with our Node, shell scripts with bash. */
 function toProgram(path: string, python: string | undefined): Program {
   switch (extname(path).toLowerCase()) {
     case ".py":

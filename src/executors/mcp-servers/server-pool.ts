@@ -11,10 +11,7 @@ import { GroupGuard } from "./transports/group-guard.ts";
 
 export interface ServerPoolOptions extends Omit<ManagedOptions, "guard" | "idleMs"> {}
 
-/**
- * Servers by the hash of what they are: all who mean the same share one connection, and whoever means something else,
- * because a file has changed, gets another. Whoever made it closes it; then no process of a server is left.
- */
+/** Servers by the hash of their settings: equal settings share a connection. The creator closes the pool, which ends all processes of servers. */
 export class ServerPool {
   readonly #options: ServerPoolOptions;
   readonly #servers = new Map<string, ManagedServer>();
@@ -25,10 +22,7 @@ export class ServerPool {
     this.#options = options;
   }
 
-  /**
-   * Those with an idle time are forgotten once nobody needs them: find it again for each use. Throws an `McpFailure` once
-   * the pool is closed.
-   */
+  /** Finds a server, again for each use: unused servers are forgotten. Throws an `McpFailure` once the pool is closed. */
   find(address: ServerAddress, idleMs?: number): ManagedServer {
     if (this.#isClosed) throw stoppedFailure();
     const key = hashOf(address, idleMs);

@@ -8,10 +8,7 @@ import { toShownText } from "../output/shown-text.ts";
 import { describeViolations } from "../output/violations.ts";
 import { refusal } from "./mcp-failure.ts";
 
-/**
- * Throws `MCP_ARGUMENTS_INVALID` before anything was asked of the server. A schema that cannot be used is the server's
- * business: then it judges the arguments itself.
- */
+/** Throws `MCP_ARGUMENTS_INVALID` before the server is asked. If the schema cannot be used, the server judges the arguments. */
 export async function checkArguments(tool: ServerTool, args: JsonObject, validators: JsonSchemas): Promise<void> {
   const schema = await validators.compile(withoutDefaulted(tool.inputSchema));
   const violations = schema.ok ? await schema.validate(args) : [];
@@ -99,10 +96,7 @@ function toSchema(schema: object): JsonObject | undefined {
 
 type Block = CallToolResult["content"][number];
 
-/**
- * A tool's result as a text for a model. Texts are taken as they are; of what a model cannot read here (images, sounds,
- * bytes) it is told what it is. Structured content stands in for texts where there are none: servers send both.
- */
+/** A tool's result as text for a model. Images, sounds and bytes are described. Structured content is used only if there is no text. */
 export function describeContent({ content, structuredContent }: CallToolResult): string {
   const texts = content.map(describeBlock);
   const hasText = content.some(({ type }) => type === "text" || type === "resource");

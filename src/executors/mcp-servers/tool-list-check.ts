@@ -9,10 +9,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_TOOL_BYTES = 256 * 1024;
 const MAX_WARNINGS = 20;
 
-/**
- * Reads every list of tools before the SDK does, which refuses a whole list for the sake of one broken tool and has no
- * bound for its size. What is left out is a warning.
- */
+/** Reads each list of tools before the SDK, which refuses the whole list for one broken tool and sets no bound. Omissions become warnings. */
 export class ToolListCheck {
   #listing = createListing();
 

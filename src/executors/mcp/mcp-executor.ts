@@ -19,10 +19,7 @@ export interface McpExecutorOptions {
   readonly validators: JsonSchemas;
 }
 
-/**
- * Calls one tool: of a configured MCP server, of the run's endpoint, or a built-in one. What it connects is shared with
- * others and closed by whoever made it.
- */
+/** Calls one tool: of a configured MCP server, of the run's endpoint, or a built-in one. Connections are shared and closed by their creator. */
 export function createMcpExecutor(options: McpExecutorOptions): Executor<Outcome> {
   return {
     recordsInput: true,
@@ -111,10 +108,7 @@ export interface RoutingFacts {
   readonly servers: readonly string[];
 }
 
-/**
- * Decides by names alone: a server that the step names, then the endpoint or the built-in tools, then `SERVER.TOOL`.
- * Reachability never decides, or a name could mean another tool tomorrow.
- */
+/** Decides by names alone: a named server, then the endpoint or a built-in tool, then `SERVER.TOOL`. Reachability never changes a name's meaning. */
 export function routeTool({ tool, server, hasEndpoint, isCore, servers }: RoutingFacts): Route | AnyServer {
   if (server !== undefined) return { to: "server", server, tool: withoutServer(tool, server) };
   if (isCore) return { to: hasEndpoint ? "endpoint" : "core", tool };

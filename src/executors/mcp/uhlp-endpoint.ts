@@ -181,10 +181,7 @@ function shorten(text: string): string {
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]{16,}={0,2}\s*$/;
 
-/**
- * Two documents of the format disagree: files come as plain text or as base64. Plain goes first; base64 where the answer
- * says so, and where the text is nothing else: a YAML mapping has a colon, which base64 has not.
- */
+/** Decodes a file: plain text, or base64 if the answer says so or the text can be nothing else. The format's documents disagree about it. */
 function decodeContent(content: string, encoding: Json | undefined): string {
   const isFlagged = encoding === "base64";
   if (!isFlagged && (encoding !== undefined || !BASE64.test(content))) return content;

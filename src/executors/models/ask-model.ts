@@ -51,10 +51,7 @@ export function askModel(call: TurnCall, signal: AbortSignal): Promise<TurnReply
   });
 }
 
-/**
- * Asks once, and listens to the answer. A stream that ends before the provider has said that it is done has not answered:
- * nothing of it counts. The caller decides about retries.
- */
+/** Asks once, and listens to the answer. A stream that ends before the provider says that it is done has not answered. The caller retries. */
 export function streamTurn(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
   return attempt(call, signal, async (provider, options, onPart) => {
     const { stream } = await provider.doStream({ ...options, headers: { accept: EVENTS } });

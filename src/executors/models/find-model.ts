@@ -20,10 +20,7 @@ export type FoundModel =
 
 const MAX_ALIASES = 10;
 
-/**
- * An alias, `provider:model`, or a model whose name tells its provider. Throws `MODEL_UNKNOWN`, and `MODEL_NOT_CONFIGURED`
- * where no model is named at all.
- */
+/** An alias, `provider:model`, or a model whose name tells its provider. Throws `MODEL_UNKNOWN`, `MODEL_NOT_CONFIGURED`. */
 export function findModel(name: string | undefined, options: ModelsOptions): FoundModel {
   const asked = name ?? options.default;
   if (asked === undefined) throw notNamed();

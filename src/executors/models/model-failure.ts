@@ -25,10 +25,7 @@ export interface FailedModel {
   readonly secrets: readonly string[];
 }
 
-/**
- * Turns a provider's error into a failure of the attempt. Asking a model changes nothing outside, so it can always be tried again;
- * what it cost is unknown where the answer was on its way. `isArriving`: it had begun to.
- */
+/** Turns a provider's error into a retryable failure. `isArriving`: the answer had begun, so that its cost is unknown. */
 export function toModelFailure(error: unknown, model: FailedModel, isArriving: boolean): Failed {
   // The SDK has put what our `fetch` says of an answer into an error of its own.
   for (const known of [error, error instanceof Error ? error.cause : undefined])

@@ -12,10 +12,7 @@ export const EVENTS = "text/event-stream";
 const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 const ASKS_FOR_USAGE = ',"stream_options":{"include_usage":true}';
 
-/**
- * The `fetch` of the SDK's providers. It reads each answer first, so that the SDK fails for nothing that means nothing. What
- * cannot be read fails with its cause and its first characters.
- */
+/** The `fetch` of the SDK's providers. It reads answers first, so that odd but harmless values do not fail the SDK, and others fail with a reason. */
 export function createProviderFetch(kind: ProviderKind, model: FailedModel): typeof fetch {
   const fail = (text: string, cause: string) => new KnownFailure(toUnreadable(model, { text, cause }));
   return async (input, init) => {

@@ -106,10 +106,7 @@ async function priceAnswers(
   };
 }
 
-/**
- * A token is at least one byte. The provider has counted the conversation up to here, so that only what is new has to be taken at its
- * worst.
- */
+/** A token has at least one byte. The provider has counted the earlier conversation, so only new text is taken at its worst. */
 function mostTokens(bytes: number, before: TurnBefore | undefined): number {
   const { input, output } = before?.usage ?? {};
   if (before === undefined || input === undefined || output === undefined || bytes < before.bytes)
@@ -155,10 +152,7 @@ interface Answered {
   readonly said: string;
 }
 
-/**
- * Settles a call that was answered, before the answer is on record: what is on record has been paid by then, whatever happens. A provider
- * whose numbers cannot be true is named, and false comes back.
- */
+/** Settles an answered call before the answer is recorded. Returns false, and names the provider, if its numbers cannot be true. */
 export function settleAnswer(
   { usage, costMicro, said }: Answered,
   { bytes, settle }: Pick<Paid, "bytes"> & { readonly settle: SettleCall },

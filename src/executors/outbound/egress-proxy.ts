@@ -25,10 +25,7 @@ const MAX_CONNECTIONS = 512;
 const CONNECT_WITHIN_MS = 30_000;
 const IDLE_MS = 600_000;
 
-/**
- * Passes on what a sandboxed program asks, to addresses that the rule allows: tunnels (`CONNECT`) and plain HTTP. A name is
- * resolved here, once, and the connection goes to what was checked. It keeps no process alive.
- */
+/** Forwards requests of sandboxed programs (`CONNECT` and plain HTTP) to allowed addresses. Names are resolved once, and that address is used. */
 export async function openEgressProxy(options: EgressOptions): Promise<EgressProxy> {
   const findWay = createFindWay(options, options.reach);
   const server = createServer((asked, answer) => void forward(asked, answer, findWay));

@@ -4,10 +4,7 @@ import type { Socket } from "node:net";
 import { connect } from "node:tls";
 import { LOOPBACK } from "../../core/proxy-variables.ts";
 
-/**
- * The proxy for a URL, as `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name it, in lower case first. Undefined: the
- * request goes directly. A proxy of another kind than http and https, such as SOCKS, does not count.
- */
+/** The proxy for a URL from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, lower case first. Undefined: none, or no HTTP proxy. */
 export function findProxy(url: URL, environment: Readonly<Record<string, string | undefined>>): URL | undefined {
   const read = (name: string) => environment[name.toLowerCase()] || environment[name] || undefined;
   const named = read(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") ?? read("ALL_PROXY");

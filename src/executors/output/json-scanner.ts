@@ -1,9 +1,6 @@
 import { MAX_JSON_DEPTH } from "../../core/parse-json.ts";
 
-/**
- * Follows the brackets and strings of JSON text that arrives in pieces, in one pass and without parsing it again and
- * again. It tells where the outermost bracket closes; whether the text is valid JSON is the parser's word.
- */
+/** Follows brackets and strings of JSON text that arrives in pieces, in one pass, and finds where the outermost bracket closes. */
 export interface JsonScanner {
   /** Reads on from `from`, which at the start must be a bracket. `end` is the index after the closing one. */
   read(

@@ -5,10 +5,7 @@ import { readKernel } from "./kernel/processes.ts";
 const FIRST_FREE_USER = 0x70_00_00_00;
 const FREE_USERS = 0x0f_00_00_00;
 
-/**
- * An unprivileged user id that no one has, for one program: the kernel counts processes per user and never limits root.
- * `undefined`: we are not root, or the kernel lets us have no other id.
- */
+/** An unused, unprivileged user id for one program, since the kernel counts processes per user. `undefined`: we are not root, or may use no other. */
 export function chooseUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined;
   return pickUser(readKernel("/proc/self/uid_map"));

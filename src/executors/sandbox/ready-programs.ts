@@ -34,10 +34,7 @@ interface Shelf<T> {
   usedAt: number;
 }
 
-/**
- * Programs that were called before, started again ahead of their next call. Each is given to one call and ends with it, so
- * that no call sees anything of another. Those that nobody calls for two minutes are ended.
- */
+/** Programs that are started ahead of their next call. Each serves one call. Those that are unused for two minutes are ended. */
 export class ReadyPrograms<T extends ReadyProgram> {
   readonly #options: ReadyOptions<T>;
   readonly #shelves = new Map<string, Shelf<T>>();
@@ -121,10 +118,7 @@ export class ReadyPrograms<T extends ReadyProgram> {
   }
 }
 
-/**
- * All that a program is started with, and which files it sees: a file that was replaced is another file, and the sandbox
- * would go on showing the old one.
- */
+/** The key of everything that a program starts with, including the identity of files: a sandbox goes on showing a file that was replaced. */
 export function toKey({
   command,
   args,

@@ -196,10 +196,7 @@ function kill({ group }: Run, child: ChildProcess): void {
   if (group !== undefined) sendSignal(group.members(), "SIGKILL");
 }
 
-/**
- * Inside bwrap everything dies with bwrap, unless it was killed before it had made its arrangements. A plain process
- * may have left others behind.
- */
+/** bwrap ends everything inside, unless it was killed before it was set up. A plain process may have left others behind. */
 async function killRest({ launch, group, brand }: Run, child: ChildProcess, wasEnded: boolean): Promise<void> {
   // The kernel takes long to put namespaces away; nobody has to wait for that.
   if (launch.kind === "bwrap" && !wasEnded) return;

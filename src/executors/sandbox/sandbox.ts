@@ -3,10 +3,7 @@ import type { Refusal } from "./explain-refusal.ts";
 
 /** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
-  /**
-   * Runs one program to its end. Whatever it started is dead when this resolves, or after an `endMark` about to die. Rejects only on a defect: what can
-   * happen to a program is an `ending`.
-   */
+  /** Runs one program to its end, and ends whatever it has started. Rejects only on a defect: the outcome is the `ending`. */
   runSandboxed(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
   /** For a program that runs for long. Undefined: the sandbox is off, or is not to be had and need not be. */
   prepareStanding(spec: StandingSpec): Promise<StandingProgram | { readonly refused: Refusal } | undefined>;
@@ -22,10 +19,7 @@ export interface SandboxSpec {
   readonly command: string;
   readonly args: readonly string[];
   readonly stdin?: string;
-  /**
-   * It does nothing before it has read all of its input: it may be started ahead of a call that differs in the input
-   * only. A program still serves one call.
-   */
+  /** The program waits for all of its input, so that it may be started ahead of a call. It still serves one call. */
   readonly waitsForInput?: boolean;
   /** All that the program finds beside PATH, HOME, TMPDIR and LANG; nothing of our own environment reaches it. */
   readonly env?: Readonly<Record<string, string>>;

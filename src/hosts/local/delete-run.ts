@@ -1,10 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Journal, RunNo, RunRecord } from "../../ports/journal.ts";
 
-/**
- * Keeps a run from being deleted while a rerun of it begins, and the other way round. Once the rerun has started, the
- * journal says that it needs the old run.
- */
+/** Keeps a run from being deleted while a rerun of it begins, and a rerun from beginning while the run is deleted. */
 export class RerunGuard {
   readonly #beginning = new Map<string, number>();
   readonly #deleting = new Set<string>();

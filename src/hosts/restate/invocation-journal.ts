@@ -8,10 +8,7 @@ interface Told {
   unloaded(no: RunNo): void;
 }
 
-/**
- * The same journal for a host whose runs Restate drives: a run is claimed only while its invocation is here, and Restate's clock
- * alone says when a run goes on.
- */
+/** The journal of a host whose runs Restate drives: a run is claimed only while its invocation is here, and Restate's clock wakes runs. */
 export function createInvocationJournal(journal: Journal, claims: InvocationClaims, told: Told): Journal {
   return {
     ...journal,

@@ -5,10 +5,7 @@ import type { LiveRun } from "../session/live-run.ts";
 import type { Committer, HostLog } from "../session/session-log.ts";
 import { type CommitEntry, isLarge, toCommitEntry } from "./run-entry.ts";
 
-/**
- * A log whose commits stand in entries of Restate and in our records. Our records are written by group commits of all runs; a
- * run whose invocation is away holds up no other.
- */
+/** A log whose commits stand in Restate's entries and in our records. A run whose invocation is away holds up no other run. */
 export class RestateLog implements HostLog {
   readonly #queue: CommitQueue;
   readonly #unattended: (run: LiveRun) => void;
@@ -117,10 +114,7 @@ interface OpenCommit {
   readonly written: PromiseWithResolvers<AppendResult | undefined>;
 }
 
-/**
- * The commits of a run in memory. Each is made when an entry of Restate's journal waits for it, and stands in that entry and in
- * our records before its commands are performed. Both are written at the same time.
- */
+/** The commits of a run in memory. A commit is written to Restate's journal and our records at the same time, before its commands are performed. */
 class RunCommits implements Committer {
   readonly #parts: RunCommitsParts;
   /** Undefined: it is being loaded, or has had nothing to commit so far. */

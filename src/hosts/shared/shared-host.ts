@@ -37,10 +37,7 @@ const LOOK_AGAIN_MS = 200;
 /** How long a request waits for the process that drives its run. */
 const PATIENCE_MS = 30_000;
 
-/**
- * One of several hosts over one journal. Each run is driven by one of them; what is asked of a run that another one drives goes
- * there through the inbox, so that every process takes every request.
- */
+/** One of several hosts over one journal. A request for a run that another host drives goes there through the inbox. */
 export class SharedHost implements RunHost {
   readonly #parts: SharedHostParts;
   /** Requests of other processes that are under way here. */

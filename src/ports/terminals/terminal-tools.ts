@@ -43,10 +43,7 @@ export type ContentMode = (typeof CONTENT_MODES)[number];
 
 const reads = { readOnly: true, destructive: false, idempotent: true };
 
-/**
- * The six tools over terminals, in the order in which they are listed: for MCP clients, for steps of workflows, and for the
- * checks of workflow files. Limits that are only told (`meta`) are checked where a tool can say more about them.
- */
+/** The six tools over terminals, in the order of their list. Limits in `meta` are checked where a tool can explain them better. */
 export const TERMINAL_TOOLS = {
   open_terminal: defineTool({
     name: "open_terminal",

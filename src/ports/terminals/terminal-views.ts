@@ -45,10 +45,7 @@ export interface ScreenChange {
   readonly end?: { readonly exitCode: number | null };
 }
 
-/**
- * Someone who looks at a terminal. Nothing waits for him: whoever is slow sees fewer states in between, and costs no more
- * memory than one window.
- */
+/** A person's view of a terminal. Nothing waits for it: a slow reader sees fewer states and costs at most one window of memory. */
 export interface ScreenView {
   /** Resolves as soon as the window shows something else than at the last change. One call at a time. */
   next(): Promise<ScreenChange>;
@@ -63,10 +60,7 @@ export interface TerminalViews {
   list(): Promise<readonly TerminalSummary[]>;
   /** Throws `TERMINAL_NOT_FOUND`. */
   watchScreen(sessionId: string, window: ViewWindow): Promise<ScreenView>;
-  /**
-   * Types what a person types, as it is, by the same rules as a tool, without counting as a call. Throws
-   * `TERMINAL_REFUSED`, `TERMINAL_NOT_FOUND`.
-   */
+  /** Types text as a person does, by the rules for tools, without counting as a call. Throws `TERMINAL_REFUSED`, `TERMINAL_NOT_FOUND`. */
   type(sessionId: string, data: string): Promise<void>;
   /** Ends the program and all that it has started. Throws `TERMINAL_NOT_FOUND`. */
   kill(sessionId: string): Promise<void>;

@@ -6,10 +6,7 @@ export interface WorkflowLibrary {
   list(): Promise<readonly SavedWorkflow[]>;
   /** Undefined if there is none of this name. Throws `LIBRARY_DAMAGED` if its file cannot be read. */
   load(name: string): Promise<JsonObject | undefined>;
-  /**
-   * Saves a definition and returns its name, which may have got a number. Undefined if the same workflow is saved already,
-   * under any name. Nothing is overwritten. Throws `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`.
-   */
+  /** Saves a definition and returns its name, perhaps with a number. Undefined: it is saved already. Throws `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`. */
   save(definition: JsonObject, run: { readonly states: number }): Promise<string | undefined>;
   /** Counts another success of a saved workflow, if there is one of this name. Throws like `save`. */
   noteSuccess(name: string): Promise<void>;

@@ -4,15 +4,9 @@ import type { Failed } from "../executor.ts";
 
 /** Tools of MCP servers, as an agent sees and calls them. */
 export interface AgentToolbox {
-  /**
-   * Connects what is needed and says what there is. A server that cannot be reached is told of, not fatal. Rejects only
-   * once `signal` has aborted.
-   */
+  /** Connects what is needed and lists the tools. Servers that cannot be reached are listed as missing. Rejects only once `signal` has aborted. */
   offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer>;
-  /**
-   * Connects those of `servers` that are to be connected at the start, and holds them until the next call by the same
-   * `holder`, e.g. a file that has changed. Never waits for them.
-   */
+  /** Connects the eager ones of `servers` and holds them until the next call by the same `holder`. Never waits for them. */
   hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void;
   /** The state of each server that this process knows. */
   states(): Promise<readonly ToolServerState[]>;

@@ -11,8 +11,5 @@ interface GenerateRequest {
   readonly outputSchema?: JsonObject | undefined;
 }
 
-/**
- * Asks a model once, for a step or for another program. Mock models read the step, and its budget holds. The output is
- * `{completion, metrics: {token_usage: {prompt, completion, total}}}`.
- */
+/** Asks a model once, within the step's budget. The output is `{completion, metrics: {token_usage: {prompt, completion, total}}}`. */
 export type Generate = (request: GenerateRequest, signal: AbortSignal, step?: Partial<CallingStep>) => Promise<Outcome>;

@@ -1,10 +1,7 @@
 import type { Log, LogFields } from "../../ports/log.ts";
 import type { ObservedEvent, ObservedRun, RunObserver } from "../../ports/run-observer.ts";
 
-/**
- * Logs runs: ends as `info`, failures as `warn`, everything else as `debug`. A line has the code of an error only,
- * because its message may quote a model; the run has the rest.
- */
+/** Logs runs: ends as `info`, failures as `warn`, the rest as `debug`. Of an error only the code: its message may quote a model. */
 export class RunLog implements RunObserver {
   readonly #log: Log;
 

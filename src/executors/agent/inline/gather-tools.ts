@@ -70,10 +70,7 @@ function toTooMany(
   return toRefused("AGENT_TOOLS_TOO_MANY", message, { tools: tools.length, most });
 }
 
-/**
- * The server that the agent cannot do without: one that it names, or any where all of them are gone. A step's tool without a server's
- * name may be one that only other agents have.
- */
+/** The server that the agent needs: one that it names, or any if all are gone. A tool without a server's name may be another agent's. */
 function findRequired({ allow, clients }: AgentRequest, { missing, tools }: ToolboxOffer): MissingServer | undefined {
   const needed = missing.filter(({ isOptional }) => !isOptional);
   if (allow !== undefined) return needed.find(({ server }) => allow.some((name) => name.startsWith(`${server}.`)));

@@ -31,10 +31,7 @@ export interface InlineOptions extends ToolSources {
   readonly validators?: JsonSchemas;
 }
 
-/**
- * An agent inside this process: a model that is asked turn by turn, and the tools that it calls. It answers the agents of
- * an agents file, and the agent steps of other definitions.
- */
+/** An agent inside this process: a model that is asked turn by turn, and the tools that it calls. */
 export function createInlineExecutor(options: InlineOptions): Executor {
   const validators = options.validators ?? new JsonSchemas();
   return {
@@ -159,10 +156,7 @@ interface Remembering {
   conversations(): Promise<Conversations>;
 }
 
-/**
- * The exchanges before this one. They are on record before the model is asked: whoever goes on after a crash knows what the
- * first attempt knew, whatever other runs of the session have said since.
- */
+/** The exchanges before this one, recorded before the model is asked: after a crash an attempt knows what the first one knew. */
 async function recallHistory({ request, task, conversations }: Remembering): Promise<readonly Exchange[]> {
   const session = sessionOf(request, task);
   if (session === undefined) return [];

@@ -64,10 +64,7 @@ function toMessage(role: "user" | "assistant", content: readonly Json[]): JsonOb
   return { role, content };
 }
 
-/**
- * The first text block of a turn. Where the provider has called tools of its own in between, the first one after the last
- * of them: what stands before announces a search, and is no answer. Undefined: there is none.
- */
+/** The first text block of a turn, after the last call of a provider's own tool: earlier text announces a search. Undefined: there is none. */
 export function finalText(parts: readonly TurnPart[]): string | undefined {
   const lastTool = parts.findLastIndex(({ type }) => type === "call" || type === "result");
   const isText = (block: { readonly [key: string]: unknown }) => block["type"] === "text";

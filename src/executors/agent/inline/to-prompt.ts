@@ -86,10 +86,7 @@ interface Request {
 
 const MARK = { anthropic: { cacheControl: { type: "ephemeral" } } } as const;
 
-/**
- * Marks what the next turn will say again: system, tools, and the conversation so far. Anthropic caches only where it is
- * told to, and others need no telling; without tools there is no next turn that would pay for it.
- */
+/** Marks the parts that the next turn repeats, which Anthropic caches only on request. Without tools there is no next turn. */
 export function withCacheMarks({ prompt, tools }: Request, kind: Model["kind"]): Request {
   if (kind !== "anthropic" || tools.length === 0) return { prompt, tools };
   return {

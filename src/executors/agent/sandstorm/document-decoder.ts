@@ -131,10 +131,7 @@ export class EventTooLargeError extends Error {}
 // A file of 16 MiB in base64, with room around it. Documents of the agent come in smaller pieces.
 const MAX_EVENT_CHARS = 24 * 1024 * 1024;
 
-/**
- * Reads SSE (CRLF, LF or CR, chunks cut anywhere) and yields what its events hold. Ends with the stream; throws what
- * the stream throws, and `EventTooLargeError`.
- */
+/** Reads SSE (CRLF, LF or CR, chunks cut anywhere) and yields the events' documents. Throws what the stream throws, and `EventTooLargeError`. */
 export async function* readDocuments(
   body: AsyncIterable<Uint8Array>,
   options: { readonly onBytes: () => void; readonly maxEventChars?: number },

@@ -41,10 +41,7 @@ const EARLY_MS = 2_000;
 const FIRST_LOOK_AGAIN_MS = 5_000;
 const MAX_LOOK_AGAIN_MS = 60_000;
 
-/**
- * Finds what calls have cost that were cut off, in the server's list of runs (`GET /runs`). A call has a run only if no other run can be
- * the call's, and no other call the run's; an older server without such a list knows none.
- */
+/** Finds the cost of calls that were cut off in the server's list of runs (`GET /runs`). A run and a call are matched only if no other fits. */
 export class CostFinder {
   readonly #options: ServerOptions;
   readonly #batches = new Map<string, Batch>();

@@ -36,10 +36,7 @@ const OUTCOMES = {
   toReply: (failed: Outcome) => failed,
 };
 
-/**
- * Answers agent steps with a Sandstorm server: POST /query, an SSE stream back. Configured keys go to that server only,
- * and are masked in everything that this executor returns or emits.
- */
+/** Answers agent steps with a Sandstorm server: POST /query, an SSE stream back. Configured keys go there only and are masked in all results. */
 export function createSandstormExecutor(options: SandstormOptions): Executor<Outcome> {
   const redactor = createRedactor([options.apiKey, options.anthropicApiKey, options.e2bApiKey]);
   const validators = options.validators ?? new JsonSchemas();

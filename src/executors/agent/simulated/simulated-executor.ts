@@ -20,10 +20,7 @@ export interface SimulatedOptions extends SimulationOptions {
   readonly validators?: JsonSchemas;
 }
 
-/**
- * Answers agent steps without any agent: as scripted, else with a plain answer in the shape of the step's output schema, or
- * without one in the shape that other steps read. For demos and for tests of workflows; never chosen unless it is named.
- */
+/** Answers agent steps without an agent: as scripted, else in the shape of the output schema or of what other steps read. Used only by name. */
 export function createSimulatedExecutor(options: SimulatedOptions = {}): Executor<Outcome> {
   const validators = options.validators ?? new JsonSchemas();
   return {

@@ -2,10 +2,7 @@ import type { Writable } from "node:stream";
 import { sendSignal } from "../../sandbox/kernel/processes.ts";
 import { startGuard } from "../../sandbox/orphan-guard.ts";
 
-/**
- * A small shell that outlives this process by a moment, however it ends (also by SIGKILL), and then ends the process groups
- * that are left of it. A server whose input has ended mostly ends by itself; not all do, and not what they have started.
- */
+/** A small shell that outlives this process by a moment, also after SIGKILL, and ends the process groups of servers that are left. */
 export class GroupGuard {
   #input: Writable | undefined;
 

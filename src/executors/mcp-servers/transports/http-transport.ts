@@ -21,10 +21,7 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** Implementation-defined, in the range that JSON-RPC leaves to servers. */
 export const STREAM_ENDED = -32_097;
 
-/**
- * Streamable HTTP. Unlike the SDK's own transport it answers a request itself when the stream that should have brought
- * the answer has ended for good: otherwise the call would wait for its time-out.
- */
+/** Streamable HTTP. Unlike the SDK's transport it fails a request whose stream has ended without an answer, instead of waiting for the time-out. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #reader: MessageReader;
 

@@ -259,10 +259,7 @@ class Tail {
 
 const NEWLINE = 10;
 
-/**
- * Cuts a stream into lines, in one pass however long they are and however they come. `push` throws once a line has more
- * bytes than it may.
- */
+/** Cuts a stream into lines in one pass. `push` throws if a line has more bytes than it may. */
 export class MessageLines {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];

@@ -16,10 +16,7 @@ const NEVER = new AbortController().signal;
 const ANYTHING: JsonObject = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
 const WORDS = /\S+\s*|\s+/g;
 
-/**
- * A model that answers as scripted, else with a plain answer in the shape of the schema. For demos and for tests of
- * workflows; never chosen unless it is named.
- */
+/** A model that answers as scripted, else in the shape of the schema. For demos and tests; used only by name. */
 export function createMockModel(asked: AskedStep, options: SimulationOptions): ProviderModel {
   const answer = (call: CallOptions) => answerCall(asked, options, call);
   return {

@@ -21,10 +21,7 @@ const MAX_VALUES = 20_000;
 const MAX_MERGE_DEPTH = 8;
 const USUAL_ITEMS = 2;
 
-/**
- * A plain value in the shape of a JSON Schema: equal schemas give equal values. It knows the common keywords. The caller
- * validates the value, since `not`, `if` and patterns are not solved here.
- */
+/** A plain value in the shape of a JSON Schema; equal schemas give equal values. The caller validates it: `not`, `if` and patterns are not solved. */
 export function toSchemaValue(schema: JsonObject): Json {
   return toValue(schema, { root: schema, field: "answer", index: 0, depth: 0, budget: { left: MAX_VALUES } });
 }

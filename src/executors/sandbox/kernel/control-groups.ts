@@ -19,10 +19,7 @@ interface GroupLimits {
 
 export interface ControlGroup {
   readonly folders: readonly string[];
-  /**
-   * Takes in all that `list` finds, until nobody is outside, unless that is going on already. They run meanwhile: the kernel may need a dozen
-   * milliseconds, which is less than an interpreter takes to start.
-   */
+  /** Admits all processes that `list` finds until none is outside. The processes run meanwhile: the kernel needs about a dozen milliseconds. */
   admit(list: () => readonly number[]): void;
   readonly holdsMemory: boolean;
   readonly holdsTasks: boolean;

@@ -1,7 +1,4 @@
-/**
- * A filter for the kernel (seccomp, as a program in classic BPF): what no script needs and attacks on the kernel begin with.
- * Loaded by bwrap for the program and all that it starts; nobody takes it off again.
- */
+/** A seccomp filter in classic BPF: it forbids system calls that no script needs and attacks on the kernel begin with. bwrap loads it. */
 export function toSystemCallFilter(arch: string): Buffer | undefined {
   const machine = MACHINES[arch];
   if (machine === undefined) return undefined;

@@ -25,10 +25,7 @@ const GIVE_UP: readonly string[] = ["\u0003", "\u001a", "\u001c"];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
 const KEY_SEQUENCE = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|O[ -~]|[^[O]|$)/y;
 
-/**
- * The lines that an input types after `begun`, with the editing keys that mean the same everywhere. A
- * backslash at the end of a line makes the next one go on, as in shells.
- */
+/** The lines that an input types after `begun`, with the usual editing keys. A backslash at the end of a line continues it. */
 export function readTypedLines(begun: TypedLine, input: string): TypedLines {
   const submitted: TypedLine[] = [];
   const deleted: TypedLine[] = [];

@@ -13,10 +13,7 @@ interface HeldTerminal {
   whenExited(callback: () => void): void;
 }
 
-/**
- * Ends everything that the terminals have started: first as a terminal that goes away does it, then, for who does not
- * heed that, by force. Resolves when nothing is left.
- */
+/** Ends all processes of the terminals: first by a hang-up, then by force. Resolves when none is left. */
 export async function endProcesses(terminals: readonly HeldTerminal[]): Promise<void> {
   const find = () => findSessionProcesses(terminals.map(({ origin }) => origin));
   const exits = terminals.map((terminal) => new Promise<void>((resolve) => terminal.whenExited(resolve)));
@@ -38,10 +35,7 @@ export interface Origin {
   readonly runs: boolean;
 }
 
-/**
- * Every living process that the terminals have started, whoever its parent is now. Without marks only those below the
- * first process: what has lost its parent is not found then.
- */
+/** Every living process that the terminals have started. Without marks, processes that lost their parent are not found. */
 function findSessionProcesses(origins: readonly Origin[]): number[] {
   const branded = findBranded(origins.flatMap(({ brand }) => brand ?? []));
   const below = origins.filter(({ runs }) => runs).flatMap(({ pid }) => [pid, ...findDescendants(pid)]);

@@ -87,10 +87,7 @@ function isUnixPty(pty: IPty): pty is UnixPty {
 const FIRST_RETRY_MS = 2;
 const LAST_RETRY_MS = 100;
 
-/**
- * Writes to a pseudo-terminal without ever waiting in the system: a program that does not read its input fills the
- * kernel's buffer, and a write that waits for it would hold up all other terminals.
- */
+/** Writes to a pseudo-terminal without blocking: one program that does not read its input must not hold up all other terminals. */
 class InputQueue {
   readonly #fd: number;
   readonly #onWritten: (length: number) => void;

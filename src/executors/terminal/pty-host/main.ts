@@ -3,10 +3,7 @@ import { HostedPty } from "./hosted-pty.ts";
 import type { FromPtyHost, PtySpec, ToPtyHost } from "./messages.ts";
 import { createPrograms } from "./program.ts";
 
-/**
- * The process that holds the terminals. They are not held by the process that uses them, because every other child of
- * that one would get their file descriptors; and because this one outlives it by the moment that cleaning up takes.
- */
+/** Holds the terminals in a process of its own: other children would inherit their file descriptors, and clean-up outlives the main process. */
 const terminals = new Map<number, HostedPty>();
 const toProgram = createPrograms();
 

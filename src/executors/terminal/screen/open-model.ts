@@ -22,10 +22,7 @@ const VERSION = "pawl";
 /** Nothing below is wide or combines with what stands before it. */
 const FIRST_SPECIAL = 0x300;
 
-/**
- * Has characters as wide as programs of today take them to be; the model's own table is that of 2010, in which an emoji
- * is narrow. Code points count, as in the C library that shells ask, not what a font makes of several.
- */
+/** Makes characters as wide as current programs expect; the model's own table is from 2010. Code points count, as in the C library. */
 function useCurrentWidths(unicode: IUnicodeHandling, widthOf: (text: string) => number): void {
   const known = new Map<number, Width>();
   const wcwidth = (codePoint: number): Width => {

@@ -106,10 +106,7 @@ function joined(lines: readonly string[]): string {
 
 const MOUSE_TRACKING = { none: undefined, x10: 9, vt200: 1000, drag: 1002, any: 1003 } as const;
 
-/**
- * Sequences that bring an empty terminal into the modes of another one, without moving the cursor: how keys, pasted text and the
- * mouse are sent, and what happens at the edge. Margins of scrolling and the colour of the pen are unknown.
- */
+/** Sequences that set an empty terminal to the modes of another, without moving the cursor. Scroll margins and pen colour are unknown. */
 function serializeModes({ modes }: Terminal, hidden: PrivateModes): string {
   const on = [
     modes.applicationCursorKeysMode ? 1 : undefined,

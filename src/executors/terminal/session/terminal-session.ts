@@ -166,10 +166,7 @@ export class TerminalSession {
     };
   }
 
-  /**
-   * For a live view: a text that shows the screen as it is, and from then on all that comes. Returns that and how to
-   * stop.
-   */
+  /** For a live view: a text that shows the screen as it is now, then all output that follows. */
   join(listener: OutputListener): { readonly snapshot: string; leave(): void } {
     const leave = this.listen(listener);
     return { snapshot: this.snapshot(), leave };

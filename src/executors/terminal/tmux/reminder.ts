@@ -3,10 +3,7 @@ import { sendSignal } from "../../sandbox/kernel/processes.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-/**
- * Debian's tmux before 3.5 misses the signal of a program's end that comes while it closes the program's terminal, which is when
- * most come, and never learns of it. Once a second this looks for such programs and sends their servers the signal again.
- */
+/** tmux before 3.5 (Debian) misses the end of some programs. Once a second their servers are sent the signal again. */
 export class Reminder {
   readonly #watched = new Set<{ readonly pid: number }>();
   #timer: NodeJS.Timeout | undefined;

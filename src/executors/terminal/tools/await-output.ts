@@ -49,10 +49,7 @@ type FindMatch = (text: string) => string | null;
 /** Longer ones are no patterns but mistakes. */
 const MAX_LENGTH = 10_000;
 
-/**
- * Reads a regular expression in RE2's syntax: linear in time, so without look-around and back-references. `^` and `$`
- * hold at every line. Throws an error whose message says what is wrong with it.
- */
+/** Reads a regular expression in RE2's syntax, which is linear in time. `^` and `$` match at every line. Throws an error that explains the fault. */
 async function compilePattern(pattern: string): Promise<FindMatch> {
   if (pattern.length > MAX_LENGTH) throw new Error(`it is longer than ${MAX_LENGTH} characters`);
   const { RE2JS } = await import("re2js");

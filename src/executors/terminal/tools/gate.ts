@@ -54,11 +54,7 @@ interface AuditLog {
   append(entry: JsonObject): void;
 }
 
-/**
- * One JSON line for each call, in the order of the calls. The file is only ever appended to, and opened anew each time,
- * so that it can be rotated. Secrets are masked. A line that cannot be written makes the call fail: there is no call
- * without a record.
- */
+/** One JSON line for each call, in order, with secrets masked. The file may be rotated. A call that cannot be recorded fails. */
 export function createAuditLog(path: string, mask: (text: string) => string): AuditLog {
   mkdirSync(dirname(path), { recursive: true });
   return {

@@ -240,10 +240,7 @@ const PATH_INSIDE = "/usr/local/bin:/usr/bin:/bin";
 
 type ConfinedPty = { readonly spec: PtySpec; readonly program: StandingProgram } | { readonly error: string };
 
-/**
- * Puts the program of a terminal into the sandbox. It may work in the application's folder and below only: another folder would
- * be shown to it as a whole.
- */
+/** Puts the program of a terminal into the sandbox. It may work only in or below the application's folder. */
 async function confineTerminal({ surroundings }: ToolParts, spec: PtySpec, { reach }: ToolCall): Promise<ConfinedPty> {
   const { confine, currentDir } = surroundings;
   if (confine === undefined) return { error: "There is no sandbox for terminals here." };

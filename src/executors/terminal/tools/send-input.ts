@@ -68,10 +68,7 @@ const SIMPLE: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", e:
 
 const ESCAPE = /\\(?:([nrte\\])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|0([0-7]{0,2}))/g;
 
-/**
- * Control characters that were written out: `\n \r \t \e \xHH \uHHHH \u{H...} \0 \0oo`, and `\\` for a backslash. Any
- * other backslash stays as it is (`\d`, `\.`, `\b` are common in commands), and so does every real control character.
- */
+/** Translates written control characters: `\n \r \t \e \xHH \uHHHH \u{H...} \0 \0oo \\`. Any other backslash stays (`\d`, `\.`, `\b`). */
 export function translateEscapes(text: string): string {
   return text.replace(
     ESCAPE,

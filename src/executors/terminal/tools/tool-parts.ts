@@ -19,10 +19,7 @@ export interface ToolParts {
   readonly gate: Gate;
 }
 
-/**
- * Does what a tool is asked for. Answers `success: false` where it could not, rejects with `TERMINAL_REFUSED` where it may
- * not, and with the signal's reason where it was broken off.
- */
+/** Does what a tool is asked for. Answers `success: false` if it could not; rejects with `TERMINAL_REFUSED`, or the signal's reason. */
 export type ToolHandler<Name extends TerminalToolName> = (
   parts: ToolParts,
   request: ToolInput<Name>,

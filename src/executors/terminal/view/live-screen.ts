@@ -5,10 +5,7 @@ import { terminalNotFound } from "./terminal-not-found.ts";
 /** More changes than this are not visible to anyone. */
 const MIN_EVERY_MS = 16;
 
-/**
- * The screen of a session through a window that may be smaller: it moves with the cursor. What is shown is made from the
- * model, so that nothing a program prints is obeyed by the terminal of whoever looks.
- */
+/** The screen of a session through a smaller window that follows the cursor. It is drawn from the model, so no output of a program is obeyed. */
 export class LiveScreen implements ScreenView {
   readonly #session: TerminalSession;
   readonly #stop: () => void;
