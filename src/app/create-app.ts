@@ -51,9 +51,9 @@ import { OpenedParts } from "./opened-parts.ts";
 import type { Connection } from "./owner/connect.ts";
 import type { Ownership } from "./owner/open-ownership.ts";
 import type { ReconnectingHost } from "./owner/reconnecting-host.ts";
-import { DatabaseClock } from "./seat/database-clock.ts";
 import type { Seat } from "./seat/seat.ts";
 import type { SharedDatabase } from "./seat/shared-database.ts";
+import { SystemClock } from "./system-clock.ts";
 
 export interface AppOptions {
   readonly appDir: string;
@@ -84,7 +84,7 @@ class App implements OpenApplication {
   readonly dataDir: string;
   readonly config: Config;
   /** That of the database, once it is known. */
-  readonly clock = new DatabaseClock(() => this.#seat?.clock.offsetMs ?? 0);
+  readonly clock = new SystemClock(() => this.#seat?.clock.offsetMs ?? 0);
   #seat: Seat | undefined;
   readonly grant = EVERYTHING;
   readonly findExecutor: FindExecutor;
@@ -313,7 +313,7 @@ class App implements OpenApplication {
   database(): DatabaseCare | undefined {
     const { url } = this.config.settings.database;
     if (url === undefined) return undefined;
-    const care = () => import("./seat/care-for-database.ts");
+    const care = () => import("./seat/shared-database.ts");
     return {
       look: async () => (await care()).careForDatabase(url, (database) => database.look()),
       migrate: async () => (await care()).careForDatabase(url, (database) => database.migrate()),

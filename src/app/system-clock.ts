@@ -3,17 +3,22 @@ import type { Clock } from "../ports/clock.ts";
 /** The longest that a timer of Node can wait. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** The time of this machine. */
+/** The time of this machine, or of a database server, which all of its processes share. */
 export class SystemClock implements Clock {
+  readonly #offsetMs: () => number;
   readonly #timers = new Set<{ timer?: NodeJS.Timeout }>();
+
+  constructor(offsetMs = () => 0) {
+    this.#offsetMs = offsetMs;
+  }
 
   /** Added to the time of this machine it is this one. */
   get offsetMs(): number {
-    return 0;
+    return this.#offsetMs();
   }
 
   now(): number {
-    return Date.now();
+    return Date.now() + this.#offsetMs();
   }
 
   wakeAt(atMs: number, wake: () => void): () => void {

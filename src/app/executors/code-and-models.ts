@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
-import type { RunCommand } from "../../executors/core-tools/command-tool.ts";
+import type { RunCommand } from "../../executors/core-tools/core-tools.ts";
 import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
 import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";

@@ -11,7 +11,7 @@ import { InvocationClaims, RunDriver } from "../../hosts/restate/run-driver.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import type { Seat } from "../seat/seat.ts";
-import { createRestateApi, DEFAULT_ENDPOINT_PORT } from "./restate-address.ts";
+import { createRestateApi, DEFAULT_ENDPOINT_PORT } from "./restate-care.ts";
 
 export interface OpenedRestate {
   readonly local: LocalHost;

@@ -3,12 +3,14 @@ import type { Config } from "../../config/load-config.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Conversations } from "../../ports/conversations.ts";
+import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { PoolShares } from "../../ports/pool-shares.ts";
 import type { RequestRates } from "../../ports/request-rates.ts";
 import type { RedisLink } from "../../relay/redis-link.ts";
 import { readDatabaseUrl } from "../../storage/postgres/database-address.ts";
 import { openPostgresJournal } from "../../storage/postgres/journal/postgres-journal.ts";
+import { lookAfterDatabase } from "../../storage/postgres/look-after-database.ts";
 import { dropNamedInDatabase } from "../../storage/postgres/named-blobs.ts";
 import { createPoolShares } from "../../storage/postgres/pool-shares.ts";
 import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
@@ -19,7 +21,7 @@ import { doAll } from "../do-all.ts";
 import { once } from "../once.ts";
 import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
 import type { SocketPath } from "../owner/socket-path.ts";
-import { DatabaseClock } from "./database-clock.ts";
+import { SystemClock } from "../system-clock.ts";
 import { DatabaseWatch } from "./database-watch.ts";
 import type { Seat } from "./seat.ts";
 
@@ -109,7 +111,7 @@ export class SharedDatabase {
     return {
       journal: watch.journal,
       starts: await this.journal(),
-      clock: new DatabaseClock(() => time.offsetMs),
+      clock: new SystemClock(() => time.offsetMs),
       storage: watch,
       loss: undefined,
       previousSeenAt: undefined,
@@ -152,4 +154,15 @@ function wakeBy(redis: RedisLink, signals: Signals): Signals {
       };
     },
   };
+}
+
+/** By one connection of its own, which needs no key for secrets: who brings tables up to date reads none. */
+export async function careForDatabase<T>(url: string, work: (care: DatabaseCare) => Promise<T>): Promise<T> {
+  const address = readDatabaseUrl(url);
+  const database = new PostgresDatabase({ address, connections: 1 });
+  try {
+    return await work(lookAfterDatabase(database, address));
+  } finally {
+    await database.close();
+  }
 }

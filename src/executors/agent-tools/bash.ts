@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 import type { Sandbox, SandboxLimits, SandboxResult } from "../sandbox/sandbox.ts";
-import { toErrorResult, toTextResult } from "./tool-result.ts";
+import { toErrorResult, toTextResult } from "./run-files.ts";
 
 export interface BashOptions {
   sandbox(): Promise<Sandbox>;

@@ -3,7 +3,6 @@ import { writeExact } from "../../core/exact-json.ts";
 import { isNumber, type JsonObject } from "../../core/json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
-import { toErrorResult, toTextResult } from "./tool-result.ts";
 
 const MAX_FILE_BYTES = 5 * 1024 * 1024;
 const MAX_FOLDER_BYTES = 100 * 1024 * 1024;
@@ -142,4 +141,12 @@ async function answerFaults(work: () => Promise<ToolCallResult>): Promise<ToolCa
     if (isPawlError(error)) return toErrorResult(error.message);
     throw error;
   }
+}
+
+export function toTextResult(text: string): ToolCallResult {
+  return { isError: false, text, content: [{ type: "text", text }] };
+}
+
+export function toErrorResult(text: string): ToolCallResult {
+  return { ...toTextResult(text), isError: true };
 }

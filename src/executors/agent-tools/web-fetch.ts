@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isNumber, type JsonObject } from "../../core/json.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
-import { toErrorResult, toTextResult } from "./tool-result.ts";
+import { toErrorResult, toTextResult } from "./run-files.ts";
 
 export interface WebFetchOptions {
   readonly outbound: Outbound;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Language } from "./choose-convention.ts";
 import { chooseConvention } from "./choose-convention.ts";
-import type { Language } from "./code-input.ts";
 
 const program = "program";
 

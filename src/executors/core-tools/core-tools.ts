@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { ERRORS } from "../../core/errors/error-table.ts";
-import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { refuseUngranted } from "../../core/trust/check-grant.ts";
+import { grantOf } from "../../core/trust/grant.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
-import { commandTool, type RunCommand } from "./command-tool.ts";
 import { anything, appId, type CoreTool, defineCoreTool, object, succeeded } from "./core-tool.ts";
 import { DefinitionFolder } from "./definition-folder.ts";
 import { definitionTools } from "./definition-tools.ts";
@@ -211,4 +212,50 @@ function llmTool(generate: Generate): CoreTool {
 function withText(output: Json): Json {
   if (!isJsonObject(output) || typeof output["completion"] === "string") return output;
   return { ...output, completion: writeExact(output["completion"]) };
+}
+
+interface CommandRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly timeoutMs: number;
+}
+
+interface CommandResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+/** Runs a command in the sandbox. Throws `TIMEOUT`. */
+export type RunCommand = (request: CommandRequest, signal: AbortSignal) => Promise<CommandResult>;
+
+/** `core.linux.executeCommand`; without `run` it refuses. */
+function commandTool(run: RunCommand | undefined): CoreTool {
+  return defineCoreTool(
+    {
+      name: "core.linux.executeCommand",
+      title: "Run a command",
+      description: "Runs a program in a sandbox, without a shell, and returns what it printed.",
+      input: z.strictObject({
+        ...appId,
+        command: z.string().min(1).describe("The program."),
+        args: z.array(z.string()).optional().describe("Passed as they are."),
+        timeout_seconds: z.number().gt(0).max(600).nullish().describe("Default: 30."),
+      }),
+      output: z.strictObject({
+        stdout: z.string().describe("What it printed."),
+        stderr: z.string().describe("What it complained."),
+        exit_code: z.int(),
+      }),
+      hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+    },
+    async ({ command, args = [], timeout_seconds: seconds }, call, signal) => {
+      if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "code", "sandbox");
+      if (run === undefined) {
+        throw new PawlError("COMMANDS_NOT_ALLOWED", { message: "`core.linux.executeCommand` is switched off." });
+      }
+      const { stdout, stderr, exitCode } = await run({ command, args, timeoutMs: (seconds ?? 30) * 1_000 }, signal);
+      return succeeded({ stdout, stderr, exit_code: exitCode });
+    },
+  );
 }

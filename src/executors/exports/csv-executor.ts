@@ -6,8 +6,7 @@ import type { Executor, Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { toFailed } from "../output/failure.ts";
 import { type Added, type Addition, appendRows } from "./append-rows.ts";
-import { type Rows, toRows } from "./csv-rows.ts";
-import { guardFormula, toCsv, toFields } from "./csv-text.ts";
+import { guardFormula, type Rows, toCsv, toFields, toRows } from "./csv-text.ts";
 import { readPlace, refusePath, toOwnPath, toSharedPath, toWriteFailure } from "./export-file.ts";
 
 export interface ExportOptions {

@@ -1,6 +1,6 @@
 import { parse } from "csv-parse/sync";
 import { writeExact } from "../../core/exact-json.ts";
-import type { Json, JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 /** Lines as RFC 4180 has them: CRLF, quotes where a field needs them, quotes in it twice. */
 export function toCsv(records: readonly (readonly string[])[]): string {
@@ -45,4 +45,37 @@ export const CSV_FORMAT = { bom: true, record_delimiter: ["\r\n", "\n", "\r"], r
 /** Throws a `CsvError` where it is no CSV with commas, for example since a quote is never closed. */
 export function parseCsv(text: string): readonly (readonly string[])[] {
   return parse(text, CSV_FORMAT);
+}
+
+export interface Rows {
+  readonly rows: readonly JsonObject[];
+  /** By their first appearance. */
+  readonly columns: readonly string[];
+}
+
+interface RowsOptions {
+  /** The output is the list of what a fan-out's items have brought. */
+  readonly isFanOut: boolean;
+  /** The field that has the rows, where they are not all of an output. */
+  readonly field: string | undefined;
+}
+
+/** The rows of an output: one per entry of a list, those of each item of a fan-out, else one. A plain value is the column `value`. */
+export function toRows(output: Json, { isFanOut, field }: RowsOptions): Rows {
+  const outputs = isFanOut && Array.isArray(output) ? output : [output];
+  const rows = outputs.flatMap((one) => toEntries(pick(one, field))).map(toRow);
+  return { rows, columns: [...new Set(rows.flatMap((row) => Object.keys(row)))] };
+}
+
+function pick(output: Json, field: string | undefined): Json {
+  if (field === undefined) return output;
+  return isJsonObject(output) && Object.hasOwn(output, field) ? (output[field] ?? null) : null;
+}
+
+function toEntries(output: Json): readonly Json[] {
+  return (Array.isArray(output) ? output : [output]).filter((entry) => entry !== null);
+}
+
+function toRow(entry: Json): JsonObject {
+  return isJsonObject(entry) ? entry : { value: entry };
 }

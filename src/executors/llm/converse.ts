@@ -3,13 +3,12 @@ import type { Failed, Outcome, SettleCall, Task } from "../../ports/executor.ts"
 import type { Validate } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import type { Caller } from "../capacity/capacity-pool.ts";
-import { askModel, type TurnCall, type TurnReply, toResponseFormat } from "../models/ask-model.ts";
+import { askModel, sendInPool, type TurnCall, type TurnReply, toResponseFormat } from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
 import type { AskedStep, Prompt } from "../models/language-model.ts";
 import { type ModelTurn, readTurnRecord, textOf, toTurnRecord } from "../models/model-turn.ts";
 import { type Paid, reserveCall, settleAnswer, toCutShort } from "../models/reserve-call.ts";
-import { sendInPool } from "../models/send-in-pool.ts";
 import { Spending } from "../models/spending.ts";
 import { toEndFailure } from "../models/turn-end.ts";
 import { settleFailed, toFailed } from "../output/failure.ts";

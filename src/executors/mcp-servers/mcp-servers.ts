@@ -7,10 +7,10 @@ import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
-import { checkDepth } from "./result-check.ts";
 import { isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
 import type { ServerTool, ToolList } from "./server-tool.ts";
+import { checkDepth } from "./server-tool.ts";
 
 export interface McpServersOptions extends Surroundings {
   /** Asked for when a server is first needed. */

@@ -1,12 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { writeExact } from "../../core/exact-json.ts";
-import { isJsonObject, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isDeeperThan } from "../../core/json-depth.ts";
+import { MAX_JSON_DEPTH } from "../../core/parse-json.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import { toShownText } from "../output/shown-text.ts";
 import { describeViolations } from "../output/violations.ts";
-import { refusal } from "./mcp-failure.ts";
+import { McpFailure, refusal } from "./mcp-failure.ts";
 
 /** Throws `MCP_ARGUMENTS_INVALID` before the server is asked. If the schema cannot be used, the server judges the arguments. */
 export async function checkArguments(tool: ServerTool, args: JsonObject, validators: JsonSchemas): Promise<void> {
@@ -129,4 +131,30 @@ function describeBlock(block: Block): string {
 function bytesOf(base64: string): number {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
+}
+
+/** Throws `MCP_RESULT_INVALID` for a result that nests too deeply: what redacts, checks and stores it recurses. */
+export function checkDepth({ server, name, isRepeatable }: ServerTool, result: CallToolResult): void {
+  // It came as JSON, whatever the SDK's type says.
+  if (!isDeeperThan([result.structuredContent ?? null, result.content] as Json, MAX_JSON_DEPTH)) return;
+  throw new McpFailure("MCP_RESULT_INVALID", {
+    message: `The result of \`${server}.${name}\` is nested too deeply: more than ${MAX_JSON_DEPTH} levels.`,
+    retryable: isRepeatable,
+    effect: "done",
+    isAnswered: true,
+  });
+}
+
+/** How a result differs from what its tool promises. A schema that cannot be used is told to `warn`, and promises nothing. */
+export async function findResultFlaws(
+  { name, outputSchema }: ServerTool,
+  { structuredContent }: CallToolResult,
+  { validators, warn }: { readonly validators: JsonSchemas; warn?(message: string): void },
+): Promise<readonly SchemaViolation[]> {
+  if (outputSchema === undefined) return [];
+  if (structuredContent === undefined) return [{ path: "", message: "has no structured content" }];
+  const schema = await validators.compile(outputSchema);
+  if (schema.ok) return schema.validate(structuredContent as Json);
+  warn?.(`The output schema of ${name} cannot be used: ${schema.message}`);
+  return [];
 }

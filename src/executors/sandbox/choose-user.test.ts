@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pickUser } from "./choose-user.ts";
+import { pickUser } from "./launch.ts";
 
 test("the first machine's own ids leave room for users that nobody has", () => {
   const user = pickUser("         0          0 4294967295\n") ?? 0;

@@ -1,6 +1,6 @@
 import type { Reach } from "../../core/trust/grant.ts";
 import type { StandingProgram } from "../sandbox/sandbox.ts";
-import type { SecurityLevel } from "./policy/security-level.ts";
+import type { SecurityLevel } from "./policy/terminal-policy.ts";
 import type { PtyHolder } from "./session/pty.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 

@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
+import type { ContentMode, TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
 import type { LiveTerminals, OutputView, TerminalSummary } from "../../ports/terminals/terminal-views.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import { SessionTable } from "./session/session-table.ts";
@@ -7,13 +7,11 @@ import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "./terminal-options.ts";
 import { awaitOutput } from "./tools/await-output.ts";
 import { createAuditLog, Gate, type ToolCall } from "./tools/gate.ts";
-import { getScreenContent } from "./tools/get-screen-content.ts";
 import { openTerminal } from "./tools/open-terminal.ts";
 import { sendInput } from "./tools/send-input.ts";
-import { SESSION_NOT_FOUND, type ToolHandler, type ToolParts } from "./tools/tool-parts.ts";
-import { LiveOutput, Repainter } from "./view/live-output.ts";
+import { lookAt, SESSION_NOT_FOUND, type ToolHandler, type ToolParts } from "./tools/tool-parts.ts";
+import { LiveOutput, Repainter, terminalNotFound } from "./view/live-output.ts";
 import { LiveScreen } from "./view/live-screen.ts";
-import { terminalNotFound } from "./view/terminal-not-found.ts";
 
 /** The terminals of this process and the tools over them. */
 export interface TerminalSessions {
@@ -61,6 +59,48 @@ function toParts(options: TerminalOptions, surroundings: TerminalSurroundings, t
     table,
     gate: new Gate(policy, auditLog),
   };
+}
+
+const getScreenContent: ToolHandler<"get_screen_content"> = async ({ gate, table }, request, call) => {
+  const { session_id, content_mode = "screen" } = request;
+  const line_count = request.line_count ?? null;
+  gate.admit(call, { tool: "get_screen_content", session_id, content_mode, line_count });
+  const session = table.find(session_id);
+  const fail = (error: string) => ({ success: false, session_id, ...lookAt(session), screen_content: null, error });
+  if (session === undefined) return fail(`${SESSION_NOT_FOUND}: there is no session '${session_id}'.`);
+  if (line_count !== null && !(Number.isInteger(line_count) && line_count > 0)) {
+    return fail("The line_count must be a whole number from 1 on.");
+  }
+
+  await session.flush();
+  const { text, isTruncated } = readContent(session, content_mode, line_count);
+  return {
+    success: true,
+    session_id,
+    ...lookAt(session),
+    screen_content: text,
+    ...(isTruncated ? { truncated: true } : {}),
+    error: null,
+  };
+};
+
+interface Content {
+  readonly text: string;
+  readonly isTruncated?: boolean;
+}
+
+function readContent(session: TerminalSession, mode: ContentMode, lineCount: number | null): Content {
+  const { screen } = session;
+  switch (mode) {
+    case "screen":
+      return { text: screen.readScreen() };
+    case "since_input":
+      return session.readOutput();
+    case "history":
+      return { text: screen.readHistory() };
+    case "tail":
+      return { text: lineCount === null ? screen.readScreen() : screen.readTail(lineCount) };
+  }
 }
 
 const HANDLERS: { readonly [Name in TerminalToolName]: ToolHandler<Name> } = {

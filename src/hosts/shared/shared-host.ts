@@ -10,8 +10,7 @@ import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
 import { EVERY_RUN, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
-import { toRelayed } from "./relayed-notice.ts";
-import { RemoteWatch } from "./remote-watch.ts";
+import { RemoteWatch, toRelayed } from "./remote-watch.ts";
 
 export interface SharedHostParts {
   /** Drives the runs of this process. */

@@ -3,10 +3,9 @@ import { isJsonObject } from "../../../core/json.ts";
 import type { Failed, SettleCall } from "../../../ports/executor.ts";
 import type { Accepted, Caller } from "../../capacity/capacity-pool.ts";
 import { readRetryAfterMs } from "../../capacity/throttle.ts";
-import { streamTurn, type TurnCall, type TurnReply } from "../../models/ask-model.ts";
+import { sendInPool, streamTurn, type TurnCall, type TurnReply } from "../../models/ask-model.ts";
 import { passesByItself } from "../../models/model-failure.ts";
 import type { Paid, Reserved } from "../../models/reserve-call.ts";
-import { sendInPool } from "../../models/send-in-pool.ts";
 import { settleFailed } from "../../output/failure.ts";
 
 export interface RetryOptions {

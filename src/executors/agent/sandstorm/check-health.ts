@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts"
 import { parseJson } from "../../../core/parse-json.ts";
 import type { Outbound } from "../../../ports/outbound.ts";
 import { toRouteUrl, toShownUrl } from "./choose-server.ts";
-import { readText } from "./read-text.ts";
+import { readText } from "./request-timeouts.ts";
 
 export interface Health {
   readonly ok: boolean;

@@ -4,7 +4,7 @@ import { parseJson } from "../../../core/parse-json.ts";
 import type { LostCall } from "../../../ports/executor.ts";
 import { type AgentInput, readAgentInput } from "../agent-input.ts";
 import { chooseServer, type Server, type ServerOptions, toRouteUrl } from "./choose-server.ts";
-import { readText } from "./read-text.ts";
+import { readText } from "./request-timeouts.ts";
 
 /** A run in the server's own list. */
 interface ServerRun {

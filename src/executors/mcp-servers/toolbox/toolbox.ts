@@ -19,11 +19,17 @@ import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
-import { findResultFlaws } from "../result-check.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
 import { listServerStates } from "../server-pool.ts";
-import { checkArguments, describeContent, describeTool, keepUsable, type ServerTool } from "../server-tool.ts";
+import {
+  checkArguments,
+  describeContent,
+  describeTool,
+  findResultFlaws,
+  keepUsable,
+  type ServerTool,
+} from "../server-tool.ts";
 import { nameTools } from "./name-tools.ts";
 
 type Pinned = Pick<ToolboxRequest, "servers" | "folder" | "reach" | "tenantId">;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { NOTHING_TYPED, readTypedLines } from "../input/typed-line.ts";
 import { translateEscapes } from "../tools/send-input.ts";
-import type { SecurityLevel } from "./security-level.ts";
+import type { SecurityLevel } from "./terminal-policy.ts";
 import { TerminalPolicy } from "./terminal-policy.ts";
 
 const LEVELS: readonly SecurityLevel[] = ["off", "low", "medium", "high"];

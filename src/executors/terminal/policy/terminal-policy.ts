@@ -2,7 +2,6 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
-import { isAtLeast, type SecurityLevel } from "./security-level.ts";
 
 export interface PolicyOptions {
   readonly level: SecurityLevel;
@@ -227,4 +226,13 @@ function refuse(rule: string, reason: string, remedy: string): never {
     remedy,
     details: { rule },
   });
+}
+
+export type SecurityLevel = "off" | "low" | "medium" | "high";
+
+const ORDER: readonly SecurityLevel[] = ["off", "low", "medium", "high"];
+
+/** Whether rules that begin at one level hold at another. */
+function isAtLeast(level: SecurityLevel, wanted: SecurityLevel): boolean {
+  return ORDER.indexOf(level) >= ORDER.indexOf(wanted);
 }

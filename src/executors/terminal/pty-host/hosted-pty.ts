@@ -1,9 +1,9 @@
 import { writeSync } from "node:fs";
 import { type IPty, spawn } from "@lydell/node-pty";
 import type { Origin } from "./end-processes.ts";
-import type { FromPtyHost, PtySpec } from "./messages.ts";
 import { OutputWindow } from "./output-window.ts";
 import type { Program } from "./program.ts";
+import type { FromPtyHost, PtySpec } from "./pty-host.ts";
 
 /** One pseudo-terminal and the program in it. */
 export class HostedPty {

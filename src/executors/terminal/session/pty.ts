@@ -1,5 +1,5 @@
 import type { TypedLine } from "../input/typed-line.ts";
-import type { PtySpec } from "../pty-host/messages.ts";
+import type { PtySpec } from "../pty-host/pty-host.ts";
 import type { ExpectedEcho } from "../screen/echo.ts";
 
 export interface PtyEvents {

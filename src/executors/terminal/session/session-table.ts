@@ -1,4 +1,4 @@
-import type { PtySpec } from "../pty-host/messages.ts";
+import type { PtySpec } from "../pty-host/pty-host.ts";
 import { PtyHost } from "../pty-host/pty-host.ts";
 import { openModel } from "../screen/open-model.ts";
 import type { LeftSession, PtyHolder, SessionFacts } from "./pty.ts";

@@ -9,7 +9,7 @@ import { OutputWindow } from "../pty-host/output-window.ts";
 import type { InputNote, Pty, PtyEnd, PtyEvents, ShownBefore } from "../session/pty.ts";
 import { ControlClient, type TmuxServer } from "./control-client.ts";
 import { INPUT_OPTIONS, readShown } from "./read-shown.ts";
-import type { Reminder } from "./reminder.ts";
+import type { Reminder } from "./tmux-holder.ts";
 
 /** The bytes of one command. */
 const KEYS_LENGTH = 512;

@@ -1,6 +1,6 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { OutputFrame, OutputView } from "../../../ports/terminals/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import { terminalNotFound } from "./terminal-not-found.ts";
 
 /** The most output that is kept for a slow viewer. Beyond it the viewer is shown the screen anew. */
 const MAX_PENDING = 256 * 1024;
@@ -118,4 +118,8 @@ export class LiveOutput implements OutputView {
     this.#taker = undefined;
     taker?.resolve(frame);
   }
+}
+
+export function terminalNotFound(id: string): PawlError {
+  return new PawlError("TERMINAL_NOT_FOUND", { message: `There is no terminal "${id}".` });
 }

@@ -1,6 +1,6 @@
 import type { ScreenChange, ScreenView, ViewWindow } from "../../../ports/terminals/terminal-views.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import { terminalNotFound } from "./terminal-not-found.ts";
+import { terminalNotFound } from "./live-output.ts";
 
 /** More changes than this are not visible to anyone. */
 const MIN_EVERY_MS = 16;
