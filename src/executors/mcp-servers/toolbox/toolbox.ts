@@ -18,10 +18,9 @@ import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
-import type { McpServers, ToolAnswer, ToolRequest } from "../mcp-servers.ts";
+import { listServerStates, type McpServers, type ToolAnswer, type ToolRequest } from "../mcp-servers.ts";
 import { isNamedIn } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
-import { listServerStates } from "../server-pool.ts";
 import {
   checkArguments,
   describeContent,

@@ -1,9 +1,10 @@
 import { writeSync } from "node:fs";
 import { type IPty, spawn } from "@lydell/node-pty";
+import type { PtySpec } from "../session/pty.ts";
 import type { Origin } from "./end-processes.ts";
 import { OutputWindow } from "./output-window.ts";
 import type { Program } from "./program.ts";
-import type { FromPtyHost, PtySpec } from "./pty-host.ts";
+import type { FromPtyHost } from "./pty-host.ts";
 
 /** One pseudo-terminal and the program in it. */
 export class HostedPty {

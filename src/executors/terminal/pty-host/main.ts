@@ -1,7 +1,8 @@
+import type { PtySpec } from "../session/pty.ts";
 import { endProcesses } from "./end-processes.ts";
 import { HostedPty } from "./hosted-pty.ts";
 import { createPrograms } from "./program.ts";
-import type { FromPtyHost, PtySpec, ToPtyHost } from "./pty-host.ts";
+import type { FromPtyHost, ToPtyHost } from "./pty-host.ts";
 
 /** Holds the terminals in a process of its own: other children would inherit their file descriptors, and clean-up outlives the main process. */
 const terminals = new Map<number, HostedPty>();

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { Pty, PtyEnd, PtyEvents, PtyHolder } from "../session/pty.ts";
+import type { Pty, PtyEnd, PtyEvents, PtyHolder, PtySpec } from "../session/pty.ts";
 
 /** Said in large pieces, well below what the host sends ahead: each message costs as much as reading a page of output. */
 const SAID_LENGTH = 64 * 1024;
@@ -177,17 +177,6 @@ class HeldPty implements Pty {
     for (const resolve of this.#onGone) resolve();
     this.#onGone = [];
   }
-}
-
-/** The program of a new pseudo-terminal. */
-export interface PtySpec {
-  /** A path, and arguments. */
-  readonly command: readonly [string, ...string[]];
-  readonly cwd: string;
-  /** All of it: nothing is added but what a terminal needs. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly columns: number;
-  readonly rows: number;
 }
 
 export type ToPtyHost =

@@ -1,5 +1,4 @@
 import type { TypedLine } from "../input/typed-line.ts";
-import type { PtySpec } from "../pty-host/pty-host.ts";
 import type { ExpectedEcho } from "../screen/echo.ts";
 
 export interface PtyEvents {
@@ -10,6 +9,17 @@ export interface PtyEvents {
 
 /** `undefined`: the process that held the terminal is gone, and nobody knows how the program ended. */
 export type PtyEnd = { readonly exitCode: number; readonly signal: number } | undefined;
+
+/** The program of a new pseudo-terminal. */
+export interface PtySpec {
+  /** A path, and arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly cwd: string;
+  /** All of it: nothing is added but what a terminal needs. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly columns: number;
+  readonly rows: number;
+}
 
 /** A program in a pseudo-terminal that another process holds. */
 export interface Pty {

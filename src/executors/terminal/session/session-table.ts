@@ -1,7 +1,6 @@
-import type { PtySpec } from "../pty-host/pty-host.ts";
 import { PtyHost } from "../pty-host/pty-host.ts";
 import { openModel } from "../screen/open-model.ts";
-import type { LeftSession, PtyHolder, SessionFacts } from "./pty.ts";
+import type { LeftSession, PtyHolder, PtySpec, SessionFacts } from "./pty.ts";
 import { TerminalSession } from "./terminal-session.ts";
 
 export interface TableOptions {

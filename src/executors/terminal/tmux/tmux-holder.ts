@@ -1,16 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
-import { sendSignal } from "../../sandbox/kernel/processes.ts";
 import { createBrander } from "../pty-host/program.ts";
-import type { PtySpec } from "../pty-host/pty-host.ts";
-import type { LeftSession, Pty, PtyEvents, PtyHolder, SessionFacts } from "../session/pty.ts";
+import type { LeftSession, Pty, PtyEvents, PtyHolder, PtySpec, SessionFacts } from "../session/pty.ts";
 import type { TmuxServer } from "./control-client.ts";
-import { TmuxPty } from "./tmux-pty.ts";
+import { Reminder, TmuxPty } from "./tmux-pty.ts";
 
 export interface TmuxHolderOptions {
   /** The tmux program, 3.3 or later. */
@@ -194,41 +192,4 @@ export async function openTmux(
 
 function missing(reason: string): PawlError {
   return new PawlError("TERMINAL_BACKEND_MISSING", { message: `Terminals are to be held by tmux: ${reason}` });
-}
-
-const LOOK_EVERY_MS = 1_000;
-
-/** tmux before 3.5 (Debian) misses the end of some programs. Once a second their servers are sent the signal again. */
-export class Reminder {
-  readonly #watched = new Set<{ readonly pid: number }>();
-  #timer: NodeJS.Timeout | undefined;
-
-  /** Reminds until the returned function is called. */
-  watch(program: { readonly pid: number }): () => void {
-    this.#watched.add(program);
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return () => {
-      this.#watched.delete(program);
-      if (this.#watched.size > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
-  }
-
-  #look(): void {
-    for (const { pid } of this.#watched) {
-      const parent = parentOfZombie(pid);
-      if (parent !== undefined) sendSignal([parent], "SIGCHLD");
-    }
-  }
-}
-
-/** Undefined: it runs, or its parent knows of its end. */
-function parentOfZombie(pid: number): number | undefined {
-  try {
-    const [state, parent] = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
-    return state === "Z" && parent !== undefined ? Number(parent) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout } from "node:timers/promises";
 import { writeExact } from "../../../core/exact-json.ts";
@@ -9,7 +9,6 @@ import { OutputWindow } from "../pty-host/output-window.ts";
 import type { InputNote, Pty, PtyEnd, PtyEvents, ShownBefore } from "../session/pty.ts";
 import { ControlClient, type TmuxServer } from "./control-client.ts";
 import { INPUT_OPTIONS, readShown } from "./read-shown.ts";
-import type { Reminder } from "./tmux-holder.ts";
 
 /** The bytes of one command. */
 const KEYS_LENGTH = 512;
@@ -207,5 +206,42 @@ export class TmuxPty implements Pty {
     if (this.#gathered.length > 0) this.#flush();
     this.#onExit?.();
     this.#parts.events.exited(how, shown);
+  }
+}
+
+const REMIND_EVERY_MS = 1_000;
+
+/** tmux before 3.5 (Debian) misses the end of some programs. Once a second their servers are sent the signal again. */
+export class Reminder {
+  readonly #watched = new Set<{ readonly pid: number }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Reminds until the returned function is called. */
+  watch(program: { readonly pid: number }): () => void {
+    this.#watched.add(program);
+    this.#timer ??= setInterval(() => this.#look(), REMIND_EVERY_MS).unref();
+    return () => {
+      this.#watched.delete(program);
+      if (this.#watched.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  #look(): void {
+    for (const { pid } of this.#watched) {
+      const parent = parentOfZombie(pid);
+      if (parent !== undefined) sendSignal([parent], "SIGCHLD");
+    }
+  }
+}
+
+/** Undefined: it runs, or its parent knows of its end. */
+function parentOfZombie(pid: number): number | undefined {
+  try {
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
+    return state === "Z" && parent !== undefined ? Number(parent) : undefined;
+  } catch {
+    return undefined;
   }
 }

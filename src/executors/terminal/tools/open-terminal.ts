@@ -5,7 +5,7 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import type { ToolInput, ToolOutput } from "../../../ports/terminals/terminal-tools.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
 import type { StandingProgram } from "../../sandbox/sandbox.ts";
-import type { PtySpec } from "../pty-host/pty-host.ts";
+import type { PtySpec } from "../session/pty.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { ToolCall } from "./gate.ts";
