@@ -87,7 +87,7 @@ function chunkOf(id: string): string {
 
 /** A static import of something that is not installed would stop every start. */
 function refuseStray({ fileName, imports }: OutputChunk): void {
-  const name = fileName.replace(/-[^-]*$/, "");
+  const name = fileName.slice(0, -"-HASHHASH.js".length);
   const stray = imports.filter((path) =>
     EXTERNAL.test(path)
       ? !/^(storage-s3|hosts-restate|app-restate)$/.test(name)
@@ -170,7 +170,7 @@ function traceRun(...options: readonly string[]): Promise<ReadonlySet<string>> {
   return trace((folder) => {
     writeFileSync(join(folder, "one.yaml"), RUN);
     writeFileSync(join(folder, "script.yaml"), "delay_ms: 0\nsteps:\n  only: { reply: one }\n");
-    return ["run", "one.yaml", "-i", "word=hi", "--agent", "simulated:script.yaml", "--data", "data", ...options];
+    return ["run", "one.yaml", "-i", "word=hi", "--agent", "simulated:script.yaml", ...options];
   });
 }
 

@@ -126,3 +126,8 @@ export type Frozen<T> = Json extends T
       : T extends object
         ? { readonly [Key in keyof T]: Frozen<T[Key]> }
         : T;
+
+export const atMostSchema = z
+  .number()
+  .nullable()
+  .describe("Calls of unknown cost count by the most that each may have cost. Null: unknown.");

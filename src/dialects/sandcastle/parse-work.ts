@@ -1,11 +1,10 @@
 import type { ExecutorKind } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
-import { isTerminalTool } from "../../ports/terminals/terminal-tools.ts";
 import type { NeededFile } from "../definition.ts";
 import type { Reader, Text } from "../shape/shape.ts";
 import { keyOf } from "../source/yaml-node.ts";
 import { checkPath, readScript, type Script, splitScript } from "../work/script.ts";
-import { checkToolParams, factsOfTerminalTool } from "../work/tool-params.ts";
+import { checkToolParams, factsOfTerminalTool, isTerminalTool } from "../work/tool-params.ts";
 import type { Template } from "./references/template.ts";
 import type { Value } from "./references/value.ts";
 import type { ReadKind } from "./shape/step-shape.ts";

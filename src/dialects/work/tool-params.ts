@@ -1,5 +1,4 @@
-import type { z } from "zod";
-import { TERMINAL_TOOLS, type TerminalToolName } from "../../ports/terminals/terminal-tools.ts";
+import type { TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -13,16 +12,50 @@ export interface ToolFacts {
   readonly fields: readonly string[];
 }
 
+type Marked<Shape> = {
+  readonly [Name in keyof Required<Shape>]: undefined extends Shape[Name] ? "optional" : "required";
+};
+
+const PROCESS = { process_running: "required", exit_code: "optional" } as const;
+const SCREEN = { success: "required", screen_content: "required", timestamp: "required", error: "required" } as const;
+
+/**
+ * The names in the schemas of `TERMINAL_TOOLS`, and the types hold them equal: every workflow is checked by them, and hardly
+ * any needs the schemas, which take longer to load than a short run.
+ */
+const TERMINAL_TOOLS: {
+  readonly [Tool in TerminalToolName]: readonly [input: Marked<ToolInput<Tool>>, output: Marked<ToolOutput<Tool>>];
+} = {
+  open_terminal: [
+    { shell: "optional", working_directory: "optional", environment: "optional", sandbox: "optional" },
+    { ...SCREEN, session_id: "required", shell: "required", web_url: "required" },
+  ],
+  send_input: [
+    { session_id: "required", input_text: "required", keys: "optional" },
+    { ...SCREEN, ...PROCESS, session_id: "required", message: "required" },
+  ],
+  await_output: [
+    { session_id: "required", pattern: "required", timeout: "optional" },
+    { ...SCREEN, ...PROCESS, match_text: "required", timed_out: "required", elapsed_time: "required" },
+  ],
+  get_screen_content: [
+    { session_id: "required", content_mode: "optional", line_count: "optional" },
+    { ...SCREEN, ...PROCESS, session_id: "required", truncated: "optional" },
+  ],
+  list_terminal_sessions: [{}, { success: "required", sessions: "required", total_sessions: "required" }],
+  exit_terminal: [{ session_id: "required" }, { success: "required", session_id: "required", message: "required" }],
+};
+
+export const TERMINAL_TOOL_NAMES = Object.keys(TERMINAL_TOOLS) as TerminalToolName[];
+
+export function isTerminalTool(name: string): name is TerminalToolName {
+  return Object.hasOwn(TERMINAL_TOOLS, name);
+}
+
 export function factsOfTerminalTool(tool: TerminalToolName): ToolFacts {
-  const { input, output } = TERMINAL_TOOLS[tool];
-  const parameters = new Map<string, z.ZodType>(Object.entries(input.shape));
-  const names = [...parameters.keys()];
-  const isOptional = (name: string) => parameters.get(name)?.safeParse(undefined).success === true;
-  return {
-    required: names.filter((name) => !isOptional(name)),
-    optional: names.filter(isOptional),
-    fields: [...Object.keys(output.shape), "error"],
-  };
+  const [input, output] = TERMINAL_TOOLS[tool];
+  const marked = (mark: string) => Object.entries(input).flatMap(([name, found]) => (found === mark ? [name] : []));
+  return { required: marked("required"), optional: marked("optional"), fields: [...Object.keys(output), "error"] };
 }
 
 interface WrittenParams {

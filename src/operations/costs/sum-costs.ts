@@ -5,9 +5,9 @@ import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
-import { atMostSchema, boundedUsd, toUsd } from "../limits/micro-dollars.ts";
+import { boundedUsd, toUsd } from "../limits/micro-dollars.ts";
 import { eachEvent } from "../runs/each-event.ts";
-import { type Frozen, timeSchema } from "../schemas.ts";
+import { atMostSchema, type Frozen, timeSchema } from "../schemas.ts";
 import { reservedSchema } from "./budget-schema.ts";
 import { describeHolds } from "./shared-budgets.ts";
 

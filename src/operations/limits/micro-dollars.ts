@@ -1,10 +1,3 @@
-import { z } from "zod";
-
-export const atMostSchema = z
-  .number()
-  .nullable()
-  .describe("Calls of unknown cost count by the most that each may have cost. Null: unknown.");
-
 /** Money is in micro-dollars inside and in US dollars outside. */
 export function toUsd(micro: number): number {
   return micro / 1_000_000;

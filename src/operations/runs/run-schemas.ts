@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { RUN_STATUSES } from "../../ports/journal.ts";
-import { atMostSchema } from "../limits/micro-dollars.ts";
-import { errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
+import { atMostSchema, errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 import { storedFileSchema } from "../storage/stored-files.ts";
 
 export const runStatusSchema = z.enum(RUN_STATUSES);

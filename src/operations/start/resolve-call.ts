@@ -15,7 +15,6 @@ import { findSaved } from "../definitions/saved-definitions.ts";
 import { fromMessage, isMessage } from "./input/read-message.ts";
 import { toRunInput } from "./input/to-run-input.ts";
 import { callersGrant } from "./run-grants.ts";
-import { readWorkflowLimits } from "./workflow-limits.ts";
 
 interface Call {
   readonly workflow: Json;
@@ -54,6 +53,7 @@ export async function resolveCall(
     const definition = await findCalled(app, workflow, { ...run, isComputed, onlyNames: false });
     return { definition, input: await toRunInput(fromMessage(input, definition.graph), definition.graph) };
   }
+  const { readWorkflowLimits } = await import("./workflow-limits.ts");
   const { maxStates, executionTimeoutSeconds } = readWorkflowLimits(terms);
   // A name may come from a screen: it is never a path.
   const { graph, ...found } = await findCalled(app, workflow, { ...run, isComputed, onlyNames: true });

@@ -209,7 +209,7 @@ export type TerminalToolName = keyof typeof TERMINAL_TOOLS;
 export type ToolInput<Name extends TerminalToolName> = z.output<(typeof TERMINAL_TOOLS)[Name]["input"]>;
 export type ToolOutput<Name extends TerminalToolName> = z.output<(typeof TERMINAL_TOOLS)[Name]["output"]>;
 
-export function isTerminalTool(name: string): name is TerminalToolName {
+function isTerminalTool(name: string): name is TerminalToolName {
   return Object.hasOwn(TERMINAL_TOOLS, name);
 }
 

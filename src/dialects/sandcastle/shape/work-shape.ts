@@ -1,5 +1,4 @@
 import type { JsonObject } from "../../../core/json.ts";
-import { TERMINAL_TOOLS, type TerminalToolName } from "../../../ports/terminals/terminal-tools.ts";
 import { anyMap, jsonSchema, oneOrMore } from "../../shape/containers.ts";
 import { expected, ignored, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
@@ -7,6 +6,7 @@ import { choice, filled, flag, integer, text } from "../../shape/scalars.ts";
 import { to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
 import { functionName, LANGUAGE_NAMES } from "../../work/script.ts";
+import { TERMINAL_TOOL_NAMES } from "../../work/tool-params.ts";
 import { params, template, value, valueMap } from "./texts.ts";
 
 export const ofAgents = ignored("it belongs to steps that ask an agent.");
@@ -148,7 +148,7 @@ const mcp = object(
 
 const terminal = object(
   {
-    tool: expected(choice(Object.keys(TERMINAL_TOOLS) as TerminalToolName[]), "The tool to call."),
+    tool: expected(choice(TERMINAL_TOOL_NAMES), "The tool to call."),
     params: optional(params(), "What it is called with; each tool has its own."),
     output_schema: outputSchema,
     ...carried,

@@ -1,9 +1,9 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Json } from "../../../core/json.ts";
-import { isTerminalTool } from "../../../ports/terminals/terminal-tools.ts";
 import { inputAt, literalIfAny, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
+import { isTerminalTool } from "../../work/tool-params.ts";
 import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import { lowerInputs, type ValueScope } from "./lower-value.ts";

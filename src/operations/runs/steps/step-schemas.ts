@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { placeSchema, stepKindSchema } from "../../definitions/explain/graph-schemas.ts";
-import { atMostSchema } from "../../limits/micro-dollars.ts";
-import { errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../../schemas.ts";
+import { atMostSchema, errorSchema, type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../../schemas.ts";
 import { runStatusSchema, stepStatusSchema, violationSchema } from "../run-schemas.ts";
 
 const count = z.number().int();
