@@ -70,10 +70,7 @@ export interface Task {
   readonly files: FileStorage;
   /** Progress for the live view and the attempt's log. Never blocks. */
   emit(progress: Progress): void;
-  /**
-   * Reserves the money for a call that is paid for: waits until its step and the budgets allow it. A failure is the attempt's
-   * outcome, once what it has cost before is added. The reservation must be released, whatever comes of the call.
-   */
+  /** Reserves money for a paid call, and waits until budgets allow it. A failure is the attempt's outcome. The reservation must be released. */
   reserve(call: PaidCall): Promise<Reservation | Failed>;
   /** Durable progress inside the step: resolves when committed. */
   record(key: string, value: Json): Promise<void>;
@@ -112,10 +109,7 @@ export type SettleCall = (costMicro: number | null, how?: "doubted" | "refused")
 
 export type Progress =
   | { readonly type: "log"; readonly event: Json }
-  /**
-   * For those who watch at this moment, e.g. the pieces of a text that a model is writing: never stored, and dropped for
-   * whoever reads too slowly. The text of an event's `text` goes on from event to event; secrets are masked across them.
-   */
+  /** For watchers only, e.g. pieces of a text: never stored, and dropped for slow readers. Secrets are masked across the `text` of events. */
   | { readonly type: "live"; readonly event: JsonObject }
   /** It waits for a server that can do no more at once, or no longer. Meanwhile its time-out stands still. */
   | { readonly type: "capacity"; readonly isWaiting: boolean }

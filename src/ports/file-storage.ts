@@ -16,10 +16,7 @@ export interface Addition extends KnownLength {
   readonly content: Uint8Array;
 }
 
-/**
- * The application's own files: `{storage.PATH}`, `on_complete.storage_path`. Paths are relative, `/`-separated;
- * one that would leave the storage (`..`, absolute, through a link) is refused with `STORAGE_PATH_INVALID`.
- */
+/** The application's own files. Paths are relative and `/`-separated; one that leaves the storage is refused with `STORAGE_PATH_INVALID`. */
 export interface FileStorage {
   read(path: string): Promise<Uint8Array | undefined>;
   /** An addition is there as a whole or not at all, also after a crash. */

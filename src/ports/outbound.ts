@@ -6,10 +6,7 @@ import type { Reach } from "../core/trust/grant.ts";
 export interface Outbound {
   /** Never rejects: what can go wrong is an answer. */
   request(asked: OutboundRequest, signal: AbortSignal): Promise<OutboundResult>;
-  /**
-   * Resolves with the head of the answer, however long the body takes; rejects if there is none, with `HTTP_NOT_ALLOWED` if nothing may
-   * be sent there. Redirects are not followed, and bodies not unpacked. Each request has its own socket: destroying the body ends it.
-   */
+  /** Resolves with the head of the answer; rejects with `HTTP_NOT_ALLOWED`. Redirects are not followed. Destroying the body ends the request's socket. */
   open(asked: OutboundOpening, signal: AbortSignal): Promise<OutboundAnswer>;
 }
 

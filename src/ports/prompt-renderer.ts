@@ -7,9 +7,6 @@ export interface RenderOptions {
 
 /** Puts values into prompt templates (Jinja2). */
 export interface PromptRenderer {
-  /**
-   * One pass: what is put in is never expanded again. Bounded in time, memory and length, whatever the template says.
-   * Throws `PROMPT_INVALID`; its details tell the line, the column, and of a missing value the name.
-   */
+  /** One pass: inserted text is never expanded. Bounded in time, memory and length. Throws `PROMPT_INVALID` with line, column and missing value. */
   render(template: string, input: JsonObject, options?: RenderOptions): Promise<string>;
 }

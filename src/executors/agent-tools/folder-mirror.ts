@@ -10,10 +10,7 @@ interface Known {
   readonly stored: string;
 }
 
-/**
- * Keeps a folder that programs work in equal to a folder of a storage that they cannot work in, such as a bucket. Its user
- * lets one call follow the other. While the storage fails, a call waits until `signal` aborts.
- */
+/** Mirrors a folder for programs into a storage such as a bucket. Calls must not overlap. A call waits for a failing storage until `signal` aborts. */
 export class FolderMirror {
   readonly #local: FileStorage;
   readonly #stored: FileStorage;

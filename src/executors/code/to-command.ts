@@ -90,11 +90,7 @@ type InterpreterMounts =
   | { readonly ok: true; readonly visible: readonly Visible[] }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Shows a script its Python: the folders that Python itself says it is installed in. One of them that is more than that (a
- * home, a folder with keys, one that holds the application or our data) is not shown; only the files that Python needs
- * of it are. `kept` are the folders that no mount may uncover: the application's and those of our data.
- */
+/** Shows a script its Python: the folders that Python names, but of folders with other contents only Python's files. `kept` stay covered. */
 export function toPythonMounts({ prefixes, parts }: Python, kept: readonly string[]): InterpreterMounts {
   const whole = prefixes.filter((path) => !isShown(path) && !isMoreThanPackages(path, kept));
   const rest = parts.filter((path) => !isShown(path) && !whole.some((folder) => path.startsWith(`${folder}/`)));

@@ -28,11 +28,7 @@ export interface LlmOptions {
   readonly validators?: JsonSchemas;
 }
 
-/**
- * Asks a model, or the endpoint of the run for one, once, and again while its answer does not fit what was asked for. The output is the text, or the value that
- * the text holds. Each turn is recorded, so that an attempt that is cut off goes on after the last. Asking changes nothing
- * outside: every failure has the effect `none`.
- */
+/** Asks a model, or the run's endpoint for one, and again while its answer does not fit. Turns are recorded. Every failure has the effect `none`. */
 export function createLlmExecutor(options: LlmOptions): Executor<Outcome> {
   const validators = options.validators ?? new JsonSchemas();
   return {
@@ -135,10 +131,7 @@ type LlmPrompt =
   /** Bound by the dialect: what looks like a template in it came with a value. */
   | { readonly kind: "text"; readonly text: string };
 
-/**
- * Reads a bound task input: `{prompt | promptTemplate, model?, parameters?, outputFormat?, outputSchema?, strict?, input?, context?}`, where a
- * prompt is a template if there is an `input` to put into it. Throws `FILE_NOT_FOUND` where the prompt file is not pinned.
- */
+/** Reads a task's bound input. A prompt with an `input` is a template. Throws `FILE_NOT_FOUND` if the prompt file is not pinned. */
 function readLlmRequest(input: Json, settings: JsonObject): LlmRequest {
   if (!isJsonObject(input)) throw new TypeError("an llm task needs an object as its input");
   const file = readPromptFile(input, settings);

@@ -104,7 +104,7 @@ test("answers for nobody and broken lines do no harm, and progress is passed on 
 
 for (const [tool, why] of [
   ["garbage", "more than 20000 lines that are no messages"],
-  ["flood", "more than 1000 messages a second that nobody asked for"],
+  ["flood", "more than 1000 unsolicited messages a second"],
   ["huge", "a message of more than 16 MiB"],
 ] as const) {
   test(`a server is ended that would drown us: ${tool}`, async () => {

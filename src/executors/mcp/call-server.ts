@@ -111,10 +111,7 @@ interface ReadResult {
   readonly flaw?: string | undefined;
 }
 
-/**
- * Turns a tool's result into a step's output: its structured content; else JSON, if its only text is that; else its
- * text. Whatever is no text (images, sounds, links, resources) becomes an entry of `content`, and its bytes a file.
- */
+/** Turns a tool's result into an output: structured content, else JSON, else text. Other parts become entries of `content`, with their bytes as files. */
 function readResult(result: CallToolResult): ReadResult {
   const files: ProducedFile[] = [];
   const others = result.content.filter(({ type }) => type !== "text").map((content) => describe(content, files));

@@ -39,10 +39,7 @@ export type TurnReply =
   | { readonly ok: true; readonly turn: ModelTurn; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly failed: Failed };
 
-/**
- * Asks once, and waits for the whole answer. The caller decides about retries. It goes to the provider's model itself: the
- * SDK's `generateText` would add a tool loop, retries and warnings on the console, and cost 70 ms when it is loaded.
- */
+/** Asks once, and waits for the whole answer. The caller retries. The SDK's `generateText` would add a tool loop and retries, and 70 ms to load. */
 export function askModel(call: TurnCall, signal: AbortSignal): Promise<TurnReply> {
   return attempt(call, signal, async (provider, options) => {
     const { content, response, ...result } = await provider.doGenerate(options);

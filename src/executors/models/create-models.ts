@@ -14,10 +14,7 @@ import { accessProvider, openProvider } from "./provider-access.ts";
 
 /** Finds models by name. */
 export interface Models {
-  /**
-   * `name`: an alias, `provider:model`, or a model whose name tells its provider; absent: the configured default. Nothing is
-   * loaded yet. Throws `MODEL_UNKNOWN`, `MODEL_NOT_CONFIGURED`, and of mock models `FILE_NOT_FOUND`, `SCRIPT_INVALID`.
-   */
+  /** `name`: an alias, `provider:model`, or a known model; absent: the default. Throws `MODEL_UNKNOWN` and other `PawlError`s. */
   resolve(name: string | undefined, place?: ModelPlace): Promise<Model>;
 }
 

@@ -55,10 +55,7 @@ const SHORTEST_ANSWER = 256;
 /** What providers add themselves: marks of roles, the explanation of how tools are called. */
 const ADDED_TOKENS = 1_000;
 
-/**
- * Reserves the most that a call can cost: what the prompt holds and the output that is asked for, by their prices. It waits until
- * the budgets allow it. Only where all that is left is less, the answer's limit is lowered to that. A call that does not fit fails.
- */
+/** Reserves the most that a call can cost, and waits until the budgets allow it. If less is left in all, the answer's limit is lowered to fit. */
 export async function reserveCall(call: PricedCall, payer: Payer): Promise<Reserved> {
   const { model, settings } = call;
   const { task, ownLeftMicro = Number.POSITIVE_INFINITY } = payer;

@@ -16,12 +16,7 @@ import { type MakeRequest, openThrough } from "./proxy.ts";
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/**
- * Guards against requests forged through us (SSRF): literal addresses are checked in every spelling, names by all that
- * they resolve to, and the connection goes to exactly the addresses that were checked, so that a name which says
- * something else a moment later gains nothing. Each redirect is checked anew. A proxy resolves names itself: behind one
- * only the text of a name can be checked.
- */
+/** Guards against forged requests (SSRF): every spelling and every resolved address is checked, redirects too, and only checked addresses are used. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const findUsual = createFindWay(options);
   const findWayTo = (reach: Reach = []) => (reach.length === 0 ? findUsual : createFindWay(options, reach));

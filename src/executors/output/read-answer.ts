@@ -32,10 +32,7 @@ export type Answer =
 const MAX_SHOWN_CHARS = 2_000;
 const MAX_SHOWN_VIOLATIONS = 3;
 
-/**
- * Turns an agent's words into the step's output. A structured answer counts because it is there, not because it is
- * truthy. With a schema the output fits it; without one, text that holds an object or a list becomes that value.
- */
+/** Turns an agent's words into the step's output. With a schema the output fits it; without one, text that holds an object or a list becomes that. */
 export async function readAnswer(answer: RawAnswer, validate: Validate | undefined): Promise<Answer> {
   if (answer.structured === undefined && removeFence(answer.text) === "") {
     return { ok: false, code: "OUTPUT_EMPTY", message: "The agent's answer was empty.", details: {}, retryable: true };

@@ -11,10 +11,7 @@ const TERMINAL_SEQUENCE = new RegExp(`(?:${ESC}\\[|\u009b)[0-?]*[ -/]*[@-~]|${ES
 const LINE_END = /\r\n?|[\v\f\u0085]/g;
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-/**
- * A stranger's text without what could act on a terminal or hide from whoever reads it: ANSI sequences, control characters
- * but newline and tab, and characters that nobody sees (zero-width, bidi overrides, tags). Signs that join emoji go too.
- */
+/** Text from outside without ANSI sequences, control characters (but newline and tab), invisible characters and joiners of emoji. */
 export function toShownText(text: string): string {
   return text
     .replace(TERMINAL_STRING, "")

@@ -2,11 +2,7 @@ import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 import { toBrandPattern } from "./kernel/brand.ts";
 
-/**
- * A small shell that outlives us by a moment: when this process ends, also by SIGKILL, it kills what is left of the
- * programs that we started and removes their groups and folders. bwrap dies with its parent by itself, but not in its first
- * milliseconds; a plain process may have children that do not.
- */
+/** A small shell that outlives us by a moment, also after SIGKILL: it kills the programs that are left and removes their groups and folders. */
 export interface OrphanGuard {
   /** Starts it, once. */
   stand(): void;

@@ -48,10 +48,7 @@ export function toStandingProgram(options: {
   };
 }
 
-/**
- * Whoever starts it has no pipes for what bwrap reads beside its arguments: it lies in files, which are gone before it begins. The shell
- * enters the control groups itself: a program that begins outside could start others faster than they are taken in.
- */
+/** Whoever starts the program has no pipes for bwrap's input: files hold it, and are gone before it begins. The shell enters the control groups. */
 function feedFromFiles({ command, feeds }: Launch, folder: string, groups: readonly string[]): string[] {
   const opens = feeds.map((feed, index) => {
     writeFileSync(join(folder, String(index)), feed, { mode: 0o600 });

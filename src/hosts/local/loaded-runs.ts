@@ -153,10 +153,7 @@ export class LoadedRuns {
     }
   }
 
-  /**
-   * Acts on a run that goes on, loading it if it was parked. `act` begins in the same turn as the check of the run: in any
-   * other turn a parked run can leave memory, and what is applied to it then is lost.
-   */
+  /** Acts on a run that goes on, loading it if it was parked. `act` must begin in the turn in which the run was checked, or its events could be lost. */
   async with<T>(runId: string, act: (run: LiveRun) => Promise<T>): Promise<T> {
     for (;;) {
       this.#parts.refuseWhenParking();

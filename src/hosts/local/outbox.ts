@@ -19,11 +19,7 @@ interface OutboxParts {
 
 const PAGE = 100;
 
-/**
- * Does what must happen after the end of runs. Entries were committed with the end, so that a crash loses none; each
- * is marked done only after it has happened, so that it may happen twice. One that fails is never in the way of others.
- * Webhooks are delivered by the service, which reads their entries itself.
- */
+/** Does what must follow the end of runs, from entries committed with the end: at least once, and a failed entry does not block others. */
 export class Outbox {
   readonly #parts: OutboxParts;
   /** Left for the next start. */

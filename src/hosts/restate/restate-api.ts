@@ -59,10 +59,7 @@ export class RestateApi {
     void this.#sayUntilHeard("register", () => this.register(endpointUrl));
   }
 
-  /**
-   * Tells Restate where the endpoint is. It is called there for all runs: an invocation stays with the deployment where it began,
-   * so that one that is known is moved, and no second one is added. Throws `RESTATE_REFUSED`, `RESTATE_UNREACHABLE`.
-   */
+  /** Tells Restate where the endpoint is, moving a known deployment. Throws `RESTATE_REFUSED`, `RESTATE_UNREACHABLE`. */
   async register(endpointUrl: string): Promise<void> {
     const { adminUrl, service } = this.#options;
     const deployments = `${adminUrl}/deployments`;

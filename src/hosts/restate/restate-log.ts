@@ -143,11 +143,7 @@ class RunCommits implements Committer {
     this.#goOn();
   }
 
-  /**
-   * The next commit, for an entry of Restate. An earlier call that still waits never resolves: its attempt is over, or has been
-   * cancelled. `isLast`: no entry of the same invocation follows, so that our records must have the commit first.
-   * Undefined: the run has left memory.
-   */
+  /** The next commit, for an entry of Restate; an earlier call never resolves. `isLast`: our records must have it first. Undefined: the run has left. */
   async next(isLast: boolean): Promise<CommitEntry | undefined> {
     this.#waiting = undefined;
     this.#isNew = false;

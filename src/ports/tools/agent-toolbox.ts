@@ -92,10 +92,7 @@ export interface ToolServerState {
   readonly transport: "stdio" | "http" | "sse" | "unknown";
   /** The command line of its program, or its URL, without secrets. Absent: its entry cannot be used. */
   readonly reached?: string;
-  /**
-   * `off`: nobody needs it now. `connecting`. `ready`. `waiting`: it failed again and again and is left alone until
-   * `nextTryAt`. `failed`: the last try failed, the next one who needs it tries again. `invalid`: its entry cannot be used.
-   */
+  /** `waiting`: it failed repeatedly and is left alone until `nextTryAt`. `failed`: the next use tries again. `invalid`: its entry cannot be used. */
   readonly state: "off" | "connecting" | "ready" | "waiting" | "failed" | "invalid";
   /** Those of the connection that there is. */
   readonly tools?: readonly ToolSummary[];

@@ -28,11 +28,7 @@ const MAX_MODELS = 100;
 const MAX_TENANTS = 1_000;
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/**
- * Counts what is committed, for Prometheus. No label takes values that anybody could send more of: no ids, no names of
- * workflows, no paths. Models and tenants are bounded; further ones are `other`. Counters begin with the process. The
- * library is loaded here, so that only a server loads it.
- */
+/** Counts commits for Prometheus since the process began. Labels are bounded: no ids, workflow names or paths; further models and tenants are `other`. */
 export async function createServiceMetrics({ tenantLabel, gauges }: MetricsOptions): Promise<Metrics> {
   const prometheus = await import("prom-client");
   const registry = new prometheus.Registry();

@@ -78,11 +78,7 @@ const MAX_TRIES = 3;
 /** A collector answers these when it wants the same again. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/**
- * Sends spans to an OpenTelemetry collector over OTLP/HTTP as JSON: in batches, never in the way of runs, and at most
- * `MAX_WAITING` spans wait. Spans are lost if a collector does not take them within three tries, or if the process is
- * killed while they wait.
- */
+/** Sends spans to an OpenTelemetry collector over OTLP/HTTP as JSON, in batches. At most `MAX_WAITING` wait; they are lost after three tries. */
 class OtlpExporter {
   readonly #options: OtlpOptions;
   #waiting: Span[] = [];

@@ -234,7 +234,7 @@ class FloodLimit {
     this.#countedAt = now;
     this.#allowed -= 1;
     if (this.#allowed < 0)
-      throw new Error(`it sent more than ${MAX_PER_SECOND} messages a second that nobody asked for`);
+      throw new Error(`it sent more than ${MAX_PER_SECOND} unsolicited messages a second`);
   }
 }
 

@@ -36,10 +36,7 @@ export interface Typing {
 
 const MAX_INPUT_LENGTH = 10_000;
 
-/**
- * The rules for the use of terminals. A help against accidents and careless instructions, not a wall: whoever may type into a
- * shell can have it do anything that its user may. A wall is the sandbox, where no word is looked at. Every method throws `TERMINAL_REFUSED` with the rule that was broken.
- */
+/** The rules for terminals: a help against accidents, not a wall, which is the sandbox. Every method throws `TERMINAL_REFUSED` with the broken rule. */
 export class TerminalPolicy {
   readonly #options: PolicyOptions;
   readonly #rate: CallRate;

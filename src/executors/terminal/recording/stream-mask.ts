@@ -19,10 +19,7 @@ export interface Secrets {
   mask(text: string): string;
 }
 
-/**
- * Takes secrets out of output that comes in pieces: the end of a piece that may be the beginning of a secret is kept back
- * until more has come. Secrets are found as they read on the screen, also where a shell breaks them at its edge.
- */
+/** Masks secrets in output that comes in pieces: the end of a piece is held back while it may begin a secret, also across a shell's line breaks. */
 export class StreamMask {
   readonly #secrets: Secrets;
   #held = "";

@@ -11,11 +11,7 @@ export interface RecentOutput {
   readonly isTruncated: boolean;
 }
 
-/**
- * The output of a program since the last input, as it reads on the screen: without control sequences, with whole
- * lines, and without what only repeats the input. Lines that have left the screen can no longer change and are collected
- * on the way, while somebody waits for them; the others are read anew each time.
- */
+/** The program's output since the last input, as it reads on the screen: whole lines without control sequences and without the echo of the input. */
 export class OutputSinceInput {
   readonly #terminal: Terminal;
   #echo: ExpectedEcho = NO_ECHO;

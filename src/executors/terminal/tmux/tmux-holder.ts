@@ -30,10 +30,7 @@ const WAIT_FOR_START = '"$1" -S "$2" wait-for start; shift 2; exec "$@"';
 
 const run = promisify(execFile);
 
-/**
- * Terminals in tmux servers, one for each session, without anybody's configuration. They outlive this process; whoever owns
- * the data next finds them by their sockets. What belongs to a session is noted in its server, so that it ends with it.
- */
+/** Terminals in tmux servers, one per session, with no user configuration. They outlive this process and are found again by their sockets. */
 export class TmuxHolder implements PtyHolder {
   readonly #options: TmuxHolderOptions;
   readonly #toBranded = createBrander();
