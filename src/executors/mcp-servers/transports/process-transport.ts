@@ -233,8 +233,7 @@ class FloodLimit {
     this.#allowed = Math.min(MAX_AT_ONCE, this.#allowed + ((now - this.#countedAt) / 1_000) * MAX_PER_SECOND);
     this.#countedAt = now;
     this.#allowed -= 1;
-    if (this.#allowed < 0)
-      throw new Error(`it sent more than ${MAX_PER_SECOND} unsolicited messages a second`);
+    if (this.#allowed < 0) throw new Error(`it sent more than ${MAX_PER_SECOND} unsolicited messages a second`);
   }
 }
 
