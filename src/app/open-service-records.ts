@@ -1,4 +1,5 @@
 import type { ServiceRecords } from "../operations/application/ports.ts";
+import { withMethods } from "../operations/application/with-methods.ts";
 import type { Conversations } from "../ports/conversations.ts";
 import { RECORD_STEPS } from "../storage/postgres/record-tables.ts";
 import { takeSteps } from "../storage/postgres/take-steps.ts";
@@ -15,8 +16,8 @@ import type { SqlDatabase } from "../storage/sql/sql-database.ts";
 import { openConversationFile } from "../storage/sqlite/conversation-tables.ts";
 import { openServiceFile } from "../storage/sqlite/service-tables.ts";
 import type { DatabaseOptions } from "../storage/sqlite/sqlite-database.ts";
+import { RECORD_WRITES, type ThreadRecords } from "./storage-thread/messages.ts";
 import type { StorageThread } from "./storage-thread/storage-thread.ts";
-import { writeThere } from "./storage-thread/write-there.ts";
 
 type Thread = () => StorageThread | undefined;
 
@@ -84,4 +85,30 @@ function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServic
     schedules: open("schedules", schedules),
     close: () => database.close(),
   };
+}
+
+interface WrittenThere<Records extends object> {
+  readonly name: keyof ThreadRecords;
+  readonly records: Records;
+  /** Asked at each write. Undefined: it is done here. */
+  thread(): StorageThread | undefined;
+  /** What is remembered here is old. */
+  written?(method: string): void;
+}
+
+type Call = (...parameters: unknown[]) => unknown;
+
+/** The same records, whose writing calls are made on the thread. */
+function writeThere<Records extends object>(parts: WrittenThere<Records>): Records {
+  const { name, records, thread, written } = parts;
+  const writes = RECORD_WRITES[name].map((method: string): [string, Call] => {
+    // Looked for when it is called: a test may have replaced it.
+    const here: Call = (...parameters) => Reflect.apply(Reflect.get(records, method) as Call, records, parameters);
+    const call: Call = (...parameters) =>
+      thread()
+        ?.write(name, method, parameters)
+        ?.finally(() => written?.(method)) ?? here(...parameters);
+    return [method, call];
+  });
+  return withMethods(records, Object.fromEntries(writes) as Partial<Records>);
 }

@@ -6,15 +6,16 @@ import type { AnyOperation } from "../operations/operations.ts";
 import { ApiError } from "./api-error.ts";
 import { explainFailure, explainRefusal, notPawl } from "./explain-answer.ts";
 import {
+  type Connection,
   type FeedEvent,
   type FollowFeedOptions,
   type FollowOptions,
+  follow,
   followFeed,
   followRun,
   type RunStreamEvent,
   readJson,
 } from "./follow-run.ts";
-import { type FollowTerminalOptions, followTerminal, type TerminalEvent } from "./follow-terminal.ts";
 
 /** `parseExact` and `writeExact`: JSON as answers have it, in which a whole number beyond 2^53 is a bigint. */
 export {
@@ -154,4 +155,31 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function toPairs([name, value]: [string, unknown]): [string, string][] {
   return [value].flat().map((each): [string, string] => [name, String(each)]);
+}
+
+/** What `GET /terminals/{id}/stream` tells: text for an emulator of terminals, and for nothing else. */
+type TerminalEvent =
+  /** Everything anew: an empty terminal of this size that takes `data` shows it. */
+  | {
+      readonly event: "screen";
+      readonly data: { readonly columns: number; readonly rows: number; readonly data: string };
+    }
+  | { readonly event: "output"; readonly data: { readonly data: string } }
+  | { readonly event: "ended"; readonly data: { readonly exit_code: number | null } };
+
+type FollowTerminalOptions = Omit<FollowFeedOptions, "after">;
+
+/**
+ * What a terminal shows until its program has ended. Behind a lost connection it begins with the screen again. Throws `ApiError`,
+ * `TERMINAL_NOT_FOUND` too when it is closed meanwhile. The server waits for who reads slowly: take one event when the one before is shown.
+ */
+async function* followTerminal(
+  server: Connection,
+  id: string,
+  options: FollowTerminalOptions,
+): AsyncGenerator<TerminalEvent> {
+  for await (const event of follow<TerminalEvent>(server, `/terminals/${encodeURIComponent(id)}/stream`, options)) {
+    yield event;
+    if (event.event === "ended") return;
+  }
 }

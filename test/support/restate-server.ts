@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { findRestateProgram, restateEnvironment } from "../../src/surfaces/cli/restate/restate-program.ts";
+import { findRestateProgram, restateEnvironment } from "../../src/surfaces/cli/restate/local-restate.ts";
 import { findFreePort } from "./free-port.ts";
 
 const START_MS = 12_000;

@@ -1,7 +1,7 @@
 import type { Driving, Stores } from "../../operations/application/ports.ts";
-import { countDeliveries, countOpenApprovals, countUnfinishedRuns } from "../../operations/service/metrics-gauges.ts";
 import type { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { CapacityView, PoolState } from "../../ports/capacity.ts";
+import { UNFINISHED_STATUSES } from "../../ports/journal.ts";
 import type { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import type { MetricsGauge } from "../../telemetry/metrics/service-metrics.ts";
 
@@ -70,4 +70,28 @@ function describePools(capacity: CapacityView): readonly MetricsGauge[] {
       isCounter: true,
     },
   ];
+}
+
+/** Runs that have not ended, by status. */
+async function countUnfinishedRuns(app: Stores): Promise<ReadonlyMap<string, number>> {
+  const { journal } = await app.records();
+  const counts = new Map<string, number>();
+  for (const status of UNFINISHED_STATUSES) counts.set(status, await journal.countRuns({ status: [status] }));
+  return counts;
+}
+
+/** Messages to others, by what has become of them. */
+async function countDeliveries(app: Stores): Promise<ReadonlyMap<string, number>> {
+  const { deliveries } = await app.service();
+  const counts = new Map<string, number>();
+  for (const status of ["pending", "delivered", "failed", "skipped"] as const) {
+    counts.set(status, await deliveries.count({ status: [status] }));
+  }
+  return counts;
+}
+
+/** Questions that wait for a person: each run's row says how many. */
+async function countOpenApprovals(app: Stores): Promise<ReadonlyMap<string, number>> {
+  const { journal } = await app.records();
+  return new Map([["", await journal.countApprovals()]]);
 }

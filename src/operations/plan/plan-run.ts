@@ -1,12 +1,12 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import { USUAL_TOKENS } from "../../ports/model-prices.ts";
-import type { StartPorts } from "../application/ports.ts";
+import type { Place, StartPorts } from "../application/ports.ts";
 import { describeRunLimits } from "../limits/use-limits.ts";
 import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
 import { findCalled } from "../start/resolve-call.ts";
-import { planCapacity } from "./plan-capacity.ts";
 import type { Assumptions, Plan, PlannedCost, PlannedStep } from "./plan-schemas.ts";
 import { StepPlanner } from "./plan-steps.ts";
 
@@ -113,4 +113,59 @@ function sumOf(steps: readonly PlannedStep[]): PlannedCost {
 /** Whole micro-dollars: sums of dollars are not. */
 function round(usd: number): number {
   return Math.round(usd * 1_000_000) / 1_000_000;
+}
+
+interface Question {
+  readonly steps: readonly PlannedStep[];
+  /** Who answers agent steps. */
+  readonly agent: string | undefined;
+  /** Of the definition. */
+  readonly settings: JsonObject;
+}
+
+/** The pools in which calls of fan-outs wait for their turn, and how many calls each takes at once, where that is configured. */
+function planCapacity({ config }: Pick<Place, "config">, question: Question): Plan["capacity"] {
+  const { limits } = config.settings.capacity;
+  const server = originOf(question, config);
+  const pools = new Map<string, Plan["capacity"][number]>();
+  for (const step of question.steps) {
+    const pool = poolOf(step, question.agent, server);
+    const asks = atOnceOf(step);
+    if (pool === undefined || asks === 1) continue;
+    const known = pools.get(pool);
+    const most = known === undefined ? asks : known.asks === null || asks === null ? null : Math.max(known.asks, asks);
+    pools.set(pool, {
+      pool,
+      steps: [...(known?.steps ?? []), step.step],
+      asks: most,
+      at_most: ceilingOf(pool, limits),
+    });
+  }
+  return [...pools.values()];
+}
+
+/** How many calls of a step there may be at once. */
+function atOnceOf({ instances, max_concurrent: window }: PlannedStep): number | null {
+  const { count } = instances;
+  return count === null || window === null ? (count ?? window) : Math.min(count, window);
+}
+
+function poolOf(step: PlannedStep, agent: string | undefined, server: string | undefined): string | undefined {
+  if (step.tokens === null || step.price.is === "simulated") return undefined;
+  if (step.executor === "agent" && agent !== "inline") return agent === "sandstorm" ? server : undefined;
+  return step.model?.includes(":") === true ? step.model : undefined;
+}
+
+function originOf({ settings }: Question, config: Place["config"]): string | undefined {
+  const named = settings["sandstorm_url"];
+  const own = typeof named === "string" ? resolveEnv(named, config.env).trim() : "";
+  return URL.parse(own === "" ? (config.settings.agent.sandstorm_url ?? "") : own)?.origin;
+}
+
+/** The lowest of the configured ones. A provider's holds for all of its models together. */
+function ceilingOf(pool: string, limits: Readonly<Record<string, number>>): number | null {
+  const provider = pool.slice(0, pool.indexOf(":"));
+  const isOf = (name: string) => name === pool || name === provider || URL.parse(name)?.origin === pool;
+  const found = Object.keys(limits).flatMap((name) => (isOf(name) ? [limits[name] ?? 0] : []));
+  return found.length === 0 ? null : Math.min(...found);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parsePathPattern } from "./path-pattern.ts";
-import { isReserved } from "./reserved-paths.ts";
 import { RouteTable } from "./route-table.ts";
+import { isReserved } from "./trigger-table.ts";
 
 function pattern(written: string) {
   const parsed = parsePathPattern(written);

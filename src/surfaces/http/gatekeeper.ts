@@ -8,9 +8,9 @@ import type { ServiceCaller } from "../../operations/application/service-caller.
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { verifyKey } from "../../operations/keys/api-keys.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
 import type { Admission, HttpEnv, KeyWay } from "./http-parts.ts";
-import { RateLimiter } from "./rate-limiter.ts";
 
 /** Each scope includes those before it. */
 const SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
@@ -128,4 +128,45 @@ function addressOf(c: Context<HttpEnv>): string {
 
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
+}
+
+/** Callers beyond this many are forgotten, the quietest first: what is kept stays small whoever calls. */
+const MAX_CALLERS = 10_000;
+
+interface Bucket {
+  /** Requests that may come at once. */
+  tokens: number;
+  at: number;
+}
+
+/** A minute's requests may come at once; after that they are let in as the minute goes by. In memory, for this process alone. */
+export class RateLimiter {
+  readonly perMinute: number;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(perMinute: number, clock: Pick<Clock, "now">) {
+    this.perMinute = perMinute;
+    this.#clock = clock;
+  }
+
+  /** Throws `RATE_LIMITED`, with the seconds until the next request is let in. */
+  take(caller: string): void {
+    const now = this.#clock.now();
+    const { tokens, at } = this.#buckets.get(caller) ?? { tokens: this.perMinute, at: now };
+    const filled = Math.min(this.perMinute, tokens + (Math.max(0, now - at) * this.perMinute) / 60_000);
+    const isLetIn = filled >= 1;
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, { tokens: isLetIn ? filled - 1 : filled, at: now });
+    const [quietest] = this.#buckets.keys();
+    if (this.#buckets.size > MAX_CALLERS && quietest !== undefined) this.#buckets.delete(quietest);
+    if (!isLetIn) this.refuse(((1 - filled) * 60_000) / this.perMinute);
+  }
+
+  refuse(waitMs: number): never {
+    throw new PawlError("RATE_LIMITED", {
+      message: `More than ${this.perMinute} requests in a minute.`,
+      details: { retry_after_s: Math.ceil(waitMs / 1_000) },
+    });
+  }
 }

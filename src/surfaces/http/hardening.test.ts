@@ -5,8 +5,8 @@ import { FakeClock } from "../../../test/fakes/fake-clock.ts";
 import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
 import { listenOn } from "../../app/server/listen-on.ts";
+import { RateLimiter } from "./gatekeeper.ts";
 import type { HttpEnv } from "./http-parts.ts";
-import { RateLimiter } from "./rate-limiter.ts";
 
 const HELLO = uhlpGraph({ name: "hello", steps: [task("work")] });
 const PATHS = ["/runs", "/api/runs", "/health", "/healthz", "/openapi.json", "/status", "/nowhere", "/runs/none"];

@@ -1,14 +1,17 @@
 import { writeExact } from "../../../core/exact-json.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
+import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 import type { RunHead } from "../../../operations/runs/run-schemas.ts";
 import { type Format, hasLiveTerminal, paintFor } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
 import type { LiveNotice } from "../render/live/live-run.ts";
 import { renderError } from "../render/pages/render-error.ts";
-import { renderOutputs } from "../render/pages/render-outputs.ts";
 import { shortId } from "../render/text/formats.ts";
-import { wantsColor } from "../render/text/paint.ts";
+import { type Paint, wantsColor } from "../render/text/paint.ts";
+import { sanitize } from "../render/text/sanitize.ts";
+import { type Column, renderTable } from "../render/text/table.ts";
+import { type Segment, truncate } from "../render/text/text-width.ts";
 import type { Voice } from "../voice.ts";
 
 /** Shows one run while it goes on: live for people, as data for programs. */
@@ -93,4 +96,47 @@ function printOutputs({ run_id: runId, outputs, error }: RunHead): void {
   if (stream === stdout) print(table);
   else tell(table);
   tell(`All outputs: pawl runs show ${shortId(runId)} --json`);
+}
+
+const MAX_ROWS = 50;
+const MAX_CELL_WIDTH = 60;
+
+/**
+ * The result of a run as a table: of the outputs that are lists of flat objects the last one, since steps stand in their
+ * order. Undefined: none of them is such a list.
+ */
+export function renderOutputs(
+  outputs: Json,
+  options: { readonly paint: Paint; readonly width?: number | undefined },
+): string | undefined {
+  const lists: readonly Json[] = isJsonObject(outputs) ? Object.values(outputs) : [outputs];
+  const rows = lists.findLast(isTable);
+  if (rows === undefined) return undefined;
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns = names.map((name): Column => {
+    const isNumeric = rows.every((row) => isNumber(row[name]));
+    return { title: sanitize(name), ...(isNumeric ? { align: "right" } : {}) };
+  });
+  const cells = rows.slice(0, MAX_ROWS).map((row) => names.map((name): Segment => ({ text: toCell(row[name]) })));
+  const rest = rows.length - cells.length;
+  return [renderTable(columns, cells, options), ...(rest > 0 ? [`... and ${rest} more rows`] : [])].join("\n");
+}
+
+function isTable(value: Json): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isFlat);
+}
+
+function isFlat(value: Json): value is JsonObject {
+  return isJsonObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isShort);
+}
+
+/** A single value, or a list of such. */
+function isShort(value: Json): boolean {
+  const items: readonly Json[] = Array.isArray(value) ? value : [value];
+  return items.every((item) => typeof item !== "object" || item === null);
+}
+
+function toCell(value: Json | undefined): string {
+  const items: readonly Json[] = Array.isArray(value) ? value : [value ?? ""];
+  return truncate(sanitize(items.map(String).join(", ")), MAX_CELL_WIDTH);
 }

@@ -1,15 +1,18 @@
 import type { Graph } from "../../../core/graph/graph.ts";
+import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
+import { placeOf } from "../../../operations/approvals/place-of.ts";
 import type { RunHead } from "../../../operations/runs/run-schemas.ts";
+import { shellWord } from "../../../operations/shell-word.ts";
 import type { RunCaller } from "../caller.ts";
 import { type Format, isInteractive } from "../cli-context.ts";
-import { printEnvelope } from "../print.ts";
+import { printEnvelope, tell } from "../print.ts";
 import type { LiveNotice } from "../render/live/live-run.ts";
+import { shortId } from "../render/text/formats.ts";
+import { sanitize } from "../render/text/sanitize.ts";
 import { listenForStop, type StopSignals } from "../stop-signals.ts";
 import type { Voice } from "../voice.ts";
-import { CallGraphs } from "./call-graphs.ts";
 import { runExitCode } from "./run-exit-code.ts";
 import { openRunPrinter, type RunPrinter } from "./run-printer.ts";
-import { tellWhatRemains } from "./tell-what-remains.ts";
 
 export interface ShownRun {
   readonly runId: string;
@@ -88,5 +91,99 @@ async function followToRest(caller: RunCaller, run: ShownRun, { printer, signals
     const answered = await printer.paused(() => askApprovals(caller, runId, signals.stop));
     if (answered !== "answered") return answered === "later";
     start = undefined;
+  }
+}
+
+const MAX_SHOWN = 5;
+
+/** What a person has to know after a command has shown a run: open questions, and what is still to be delivered. */
+async function tellWhatRemains(caller: RunCaller, run: RunHead): Promise<void> {
+  const { run_id: runId, status } = run;
+  if (status === "awaiting_approval") {
+    const { listApprovals } = await import("../../../operations/approvals/approvals.ts");
+    tellApprovals(runId, (await caller.call(listApprovals, { run: runId })).items);
+  }
+  // The error of a run that is held says what to type.
+  if (status === "waiting" && run.error === null) tellEvents(runId, run.awaited_events ?? []);
+  if (run.completed_at !== null) tellWebhooks(await caller.countUndelivered(runId));
+}
+
+function tellApprovals(runId: string, approvals: readonly OpenApproval[]): void {
+  for (const approval of approvals.slice(0, MAX_SHOWN)) {
+    const address = `${shortId(runId)}:${placeOf(approval)}`;
+    tell(`The run waits for an answer: ${sanitize(approval.message)}`);
+    tell(`  pawl approve ${address}`);
+    tell(`  pawl reject ${address}`);
+  }
+  if (approvals.length > MAX_SHOWN) tell(`  ... and ${approvals.length - MAX_SHOWN} more: pawl approvals ls`);
+}
+
+function tellEvents(runId: string, events: readonly string[]): void {
+  if (events.length === 0) tell("The run waits for an event.");
+  for (const event of events.slice(0, MAX_SHOWN)) {
+    tell(`The run waits for the event ${sanitize(event)}`);
+    tell(`  pawl runs signal ${shortId(runId)} ${shellWord(sanitize(event))}`);
+  }
+  if (events.length > MAX_SHOWN) tell(`  ... and ${events.length - MAX_SHOWN} more events.`);
+}
+
+function tellWebhooks(count: number): void {
+  if (count === 1) tell("1 webhook is stored and will be delivered by `pawl serve`.");
+  if (count > 1) tell(`${count} webhooks are stored and will be delivered by \`pawl serve\`.`);
+}
+
+/**
+ * Passes notices on, in order, and gives each call of another workflow the graph that it names. While a graph is read
+ * the notices behind it wait.
+ */
+class CallGraphs {
+  readonly #read: (hash: string) => Promise<Graph>;
+  readonly #listen: (notice: LiveNotice) => void;
+  readonly #waiting: LiveNotice[] = [];
+  readonly #known = new Set<string>();
+  #reading: Promise<void> | undefined;
+
+  constructor(read: (hash: string) => Promise<Graph>, listen: (notice: LiveNotice) => void) {
+    this.#read = read;
+    this.#listen = listen;
+  }
+
+  notice(notice: LiveNotice): void {
+    if (this.#reading === undefined && this.#missing(notice) === undefined) {
+      this.#listen(notice);
+      return;
+    }
+    this.#waiting.push(notice);
+    this.#reading ??= this.#passOn();
+  }
+
+  /** Resolves when everything has been passed on. */
+  async idle(): Promise<void> {
+    await this.#reading;
+  }
+
+  async #passOn(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      this.#listen(await this.#withGraph(next));
+    }
+    this.#reading = undefined;
+  }
+
+  async #withGraph(notice: LiveNotice): Promise<LiveNotice> {
+    const hash = this.#missing(notice);
+    if (hash === undefined) return notice;
+    try {
+      const graph = await this.#read(hash);
+      this.#known.add(hash);
+      return { ...notice, graph } as LiveNotice;
+    } catch {
+      // The view shows less; whoever drives the run says what is wrong.
+      return notice;
+    }
+  }
+
+  #missing(notice: LiveNotice): string | undefined {
+    if (notice.type !== "event" || notice.event.type !== "callResolved") return undefined;
+    return this.#known.has(notice.event.graph) ? undefined : notice.event.graph;
   }
 }

@@ -1,12 +1,6 @@
 import type { Context } from "hono";
 import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
-import type { JsonObject } from "../../../core/json.ts";
-import {
-  type AgentsRequest,
-  type MessageField,
-  readAgentsRequest,
-  toAgentsInput,
-} from "../../../operations/agents/agents-request.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../../core/json.ts";
 import { findAgentsWorkflow } from "../../../operations/agents/find-agents-workflow.ts";
 import {
   readAgentAnswer,
@@ -22,7 +16,6 @@ import { type PreparedRun, prepareStart } from "../../../operations/start/prepar
 import { withTrace } from "../../../operations/start/with-trace.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { answerJson } from "../answer-json.ts";
-import { EventQueue } from "../event-queue.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readJsonBody } from "../read-body.ts";
 import { answerEventStream, type SentEvent } from "../service/event-stream.ts";
@@ -155,4 +148,78 @@ function explain({ onDefect }: HttpParts, error: unknown, run_id: string): JsonO
   if (isPawlError(error)) return { code: error.code, message: error.message, run_id };
   onDefect(error);
   return { code: "INTERNAL", message: "The server has met a defect.", run_id };
+}
+
+/** A request to an agent, or to a workflow of agents. */
+interface AgentsRequest {
+  readonly message: string;
+  /** The conversation that it belongs to. Agents with `include_history` remember it. */
+  readonly sessionId?: string;
+}
+
+/** Under what name the message comes, by route. */
+type MessageField = "initial_user_message" | "user_message" | "initial_input";
+
+const MAX_SESSION_ID_CHARS = 200;
+
+/** Reads a request as it came; what it does not know is ignored. Throws `REQUEST_INVALID`. */
+function readAgentsRequest(body: Json, field: MessageField): AgentsRequest {
+  if (!isJsonObject(body)) throw invalid(`The body must be an object with \`${field}\`.`);
+  const message = ownField(body, field);
+  if (typeof message !== "string") throw invalid(`\`${field}\` must be a text.`);
+  const sessionId = ownField(body, "session_id") ?? undefined;
+  if (sessionId === undefined) return { message };
+  if (typeof sessionId === "string" && sessionId !== "" && sessionId.length <= MAX_SESSION_ID_CHARS)
+    return { message, sessionId };
+  throw invalid(`\`session_id\` must be a text of 1 to ${MAX_SESSION_ID_CHARS} characters.`);
+}
+
+/** Makes the input of a workflow of agents. */
+function toAgentsInput({ message, sessionId }: AgentsRequest): JsonObject {
+  return { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
+}
+
+function invalid(message: string): PawlError {
+  return new PawlError("REQUEST_INVALID", { message, remedy: "Correct the request." });
+}
+
+const MAX_WAITING = 1_000;
+
+/** Events on their way to a client that takes them one by one. Nothing is kept for one that has left. */
+class EventQueue {
+  readonly #stop: AbortSignal;
+  #waiting: SentEvent[] = [];
+  #isClosed = false;
+  #wake: () => void = () => undefined;
+
+  constructor(stop: AbortSignal) {
+    this.#stop = stop;
+    stop.addEventListener("abort", () => this.close(), { once: true });
+  }
+
+  /** An event that `mayBeLost` is left out for a client that reads too slowly. */
+  push(event: SentEvent, { mayBeLost = false } = {}): void {
+    if (this.#isClosed || (mayBeLost && this.#waiting.length >= MAX_WAITING)) return;
+    this.#waiting.push(event);
+    this.#wake();
+  }
+
+  /** Nothing more comes. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#stop.aborted) this.#waiting = [];
+    this.#wake();
+  }
+
+  async *read(): AsyncGenerator<SentEvent> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next !== undefined) yield next;
+      else if (this.#isClosed) return;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
 }

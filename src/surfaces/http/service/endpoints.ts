@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
 import { findRun } from "../../../operations/application/find-run.ts";
 import { loadOperations } from "../../../operations/operations.ts";
 import type { streamEvents, streamRun } from "../../../operations/runs/follow/follow-runs.ts";
@@ -7,8 +7,8 @@ import { streamRun as followRun } from "../../../operations/runs/follow/stream-r
 import { endIdOf, type StreamedChange } from "../../../operations/runs/follow/streamed-change.ts";
 import { describeHealth } from "../../../operations/service/check-health.ts";
 import { admitToTerminals, findTerminal } from "../../../operations/terminals/find-terminals.ts";
-import { followTerminal, TERMINAL_ENDED } from "../../../operations/terminals/follow-terminal.ts";
 import type { streamTerminal } from "../../../operations/terminals/terminals.ts";
+import type { OutputFrame, OutputView } from "../../../ports/terminals/terminal-views.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpParts } from "../http-parts.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -107,4 +107,50 @@ async function serveTerminalStream(
       remedy: "Ask for its screen: `GET /terminals/{id}/screen`.",
     });
   return answerEventStream(parts, (stop) => followTerminal(watch, stop));
+}
+
+/** Behind this event there is nothing. */
+const TERMINAL_ENDED = "ended";
+
+interface TerminalEvent {
+  readonly event: OutputFrame["type"];
+  readonly data: object;
+  readonly id?: string;
+}
+
+/**
+ * Tells what a terminal shows, then what its program puts out, until it has ended. Nobody needs to know where a lost connection
+ * was: the next one begins with the screen.
+ */
+async function* followTerminal(watch: () => OutputView, stop: AbortSignal): AsyncGenerator<TerminalEvent> {
+  if (stop.aborted) return;
+  const view = watch();
+  const close = () => view.close();
+  stop.addEventListener("abort", close, { once: true });
+  try {
+    for (;;) {
+      const frame = await view.next();
+      yield toEvent(frame);
+      if (frame.type === "ended") return;
+    }
+  } catch (error) {
+    const isGone = isPawlError(error) && error.code === "TERMINAL_NOT_FOUND";
+    if (!isGone) throw error;
+  } finally {
+    stop.removeEventListener("abort", close);
+    close();
+  }
+}
+
+function toEvent(frame: OutputFrame): TerminalEvent {
+  switch (frame.type) {
+    case "screen": {
+      const { columns, rows, data } = frame;
+      return { event: "screen", data: { columns, rows, data } };
+    }
+    case "output":
+      return { event: "output", data: { data: frame.data } };
+    case "ended":
+      return { event: "ended", data: { exit_code: frame.exitCode }, id: TERMINAL_ENDED };
+  }
 }

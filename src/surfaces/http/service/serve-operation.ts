@@ -1,3 +1,4 @@
+import { basename } from "node:path/posix";
 import type { Context } from "hono";
 import { z } from "zod";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
@@ -9,7 +10,6 @@ import type { ListedOperation } from "../../../operations/operations.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { readBody, readJsonBody } from "../read-body.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { sendFile } from "./send-file.ts";
 
 /** A route whose answer is no JSON envelope of an output. */
 export interface ServedByHand {
@@ -225,4 +225,31 @@ function readIdempotencyKey(c: Context<HttpEnv>, sent: string | undefined): stri
   const key = header ?? sent;
   if (key === undefined || /^[\x20-\x7e]{1,255}$/.test(key)) return key;
   throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });
+}
+
+/**
+ * A stored file as a download. Whatever is in it, no browser shows it as a page of ours: files come from agents, models and
+ * other people.
+ */
+function sendFile(path: string, content: Uint8Array): Response {
+  const name = basename(path);
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
+  return new Response(new Uint8Array(content), {
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-length": String(content.byteLength),
+      "content-disposition": `attachment; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`,
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+/** The encoding of RFC 8187. */
+function encodeExtended(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitAnswer } from "./terminal-tools.ts";
+import { fitAnswer } from "../create-terminal-server.ts";
 
 const entry = (text: string) => ({ state: "a", params: {}, result: { text }, variables_after: { text } });
 const answer = (log: ReturnType<typeof entry>[], variables = {}) => ({

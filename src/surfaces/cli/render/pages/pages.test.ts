@@ -6,13 +6,13 @@ import type { CliVerb, Operation, Table } from "../../../../operations/operation
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
 import { listRuns } from "../../../../operations/runs/runs.ts";
 import { createPaint, type PageOptions } from "../text/paint.ts";
-import { renderApprovals } from "./paragraphs.ts";
 import { renderError } from "./render-error.ts";
 import { renderEvent } from "./render-events.ts";
 import { renderGraph } from "./render-graph.ts";
 import { renderList } from "./render-list.ts";
 import { renderProblems } from "./render-problems.ts";
 import { renderRun } from "./render-run.ts";
+import { renderApprovals } from "./views.ts";
 
 const paint = createPaint(false);
 const now = Date.parse("2026-01-02T12:00:00.000Z");

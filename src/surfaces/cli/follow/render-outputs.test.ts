@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createPaint } from "../text/paint.ts";
-import { renderOutputs } from "./render-outputs.ts";
+import { createPaint } from "../render/text/paint.ts";
+import { renderOutputs } from "./run-printer.ts";
 
 const plain = { paint: createPaint(false) };
 
