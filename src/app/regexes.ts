@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { BoundedMap } from "../core/bounded-map.ts";
-import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/limits.ts";
+import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/expr.ts";
 
 const MAX_KEPT = 100;
 /** Characters of the text times instructions of the pattern: less than a second of work. */

@@ -1,5 +1,5 @@
 import { RE2JS, RE2JSException } from "re2js";
-import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/limits.ts";
+import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/expr.ts";
 
 /** Why a regular expression cannot be used; undefined where it can. Its time is linear, so that no text makes it hang. */
 export function checkRegex(pattern: string): string | undefined {

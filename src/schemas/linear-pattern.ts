@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
-import { MAX_PATTERN_SIZE } from "../core/expressions/limits.ts";
+import { MAX_PATTERN_SIZE } from "../core/expressions/expr.ts";
 
 /** A `pattern` of a JSON Schema. Its time is linear in the text, whoever wrote either. */
 export interface LinearPattern {

@@ -1,6 +1,6 @@
 import { toCanonicalNumber } from "../exact-json.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../json.ts";
-import { MAX_LIST_ITEMS } from "./limits.ts";
+import { MAX_LIST_ITEMS } from "./expr.ts";
 
 type Values = readonly (Json | undefined)[];
 

@@ -1,8 +1,7 @@
 import { isNumber, type Json } from "../json.ts";
 import { isEqual } from "./equality.ts";
-import type { Comparison, Expr, PathExpr, Scope } from "./expr.ts";
+import { type Comparison, type Expr, MAX_WORK, type PathExpr, type Scope } from "./expr.ts";
 import { callFunction } from "./functions.ts";
-import { MAX_WORK } from "./limits.ts";
 import { readPath } from "./read-path.ts";
 import { joinTexts, toText } from "./to-text.ts";
 

@@ -1,11 +1,10 @@
 import { toInteger } from "../exact-json.ts";
+import { toMilliseconds } from "../iso-time.ts";
 import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
 import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
-import type { FunctionName, Scope } from "./expr.ts";
-import { MAX_LIST_ITEMS } from "./limits.ts";
-import { toMilliseconds } from "./to-milliseconds.ts";
+import { type FunctionName, MAX_LIST_ITEMS, type Scope } from "./expr.ts";
 import { escapeBackslashes, escapeRegex, joinTexts, toText, writeJson } from "./to-text.ts";
 
 type Args = readonly (Json | undefined)[];

@@ -1,6 +1,6 @@
 import { writeExact } from "../exact-json.ts";
 import type { Json } from "../json.ts";
-import { MAX_TEXT_CHARS } from "./limits.ts";
+import { MAX_TEXT_CHARS } from "./expr.ts";
 
 /** How a value stands in a text: strings as they are, everything else as JSON with a blank after `:` and `,`. */
 export function toText(value: Json): string | undefined {

@@ -6,7 +6,7 @@ import { applyCostReported, bookLate, release } from "./attempt/costs.ts";
 import { clearDeaths } from "./attempt/crashes.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded, currentAttempt } from "./attempt/outcomes.ts";
 import { applyCostReserved } from "./budget/paid-calls.ts";
-import { cancelScope } from "./flow/fail-scope.ts";
+import { cancelScope } from "./flow/losses.ts";
 import { applyCancelRequested, dropTasksInFlight, killRun, stopRun } from "./run/cancel.ts";
 import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
 import {

@@ -1,6 +1,6 @@
 import type { FinalStatus } from "../history/events.ts";
 import type { InstancePhase, RunState } from "../history/run-state.ts";
-import { isBudgetAsked } from "./budget/budget-question.ts";
+import { isBudgetAsked } from "./budget/use-limits.ts";
 
 export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 

@@ -10,7 +10,7 @@ import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { reportWrongEncoding } from "../source/yaml-source.ts";
 import type { AgentDefinition, AgentSettingName, Named, Setting } from "./agents-file.ts";
-import { readName } from "./component-name.ts";
+import { readName } from "./component.ts";
 import { type FrontMatter, readFrontMatter } from "./front-matter.ts";
 import { names, rules, setting } from "./shape/parts.ts";
 

@@ -11,8 +11,7 @@ import {
   type Named,
   type Setting,
 } from "./agents-file.ts";
-import { type Component, type ComponentKind, findComponents } from "./component.ts";
-import { type NameRule, readName } from "./component-name.ts";
+import { type Component, type ComponentKind, findComponents, type NameRule, readName } from "./component.ts";
 import { agent, model, type ReadAgent, type ReadModel } from "./shape/agent-shape.ts";
 import { toNamed } from "./shape/parts.ts";
 import { type ReadServer, server, toTransport } from "./shape/server-shape.ts";

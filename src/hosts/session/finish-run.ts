@@ -6,7 +6,8 @@ import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { Command } from "../../core/history/commands.ts";
-import type { RunState, Scope } from "../../core/history/run-state.ts";
+import type { Instance, RunState, Scope } from "../../core/history/run-state.ts";
+import { explainHeld, type HeldStep } from "../../core/interpreter/attempt/crashes.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
@@ -136,4 +137,32 @@ function deadLetters(state: RunState): readonly { path: string; code: string; me
 
 function entry(kind: string, body: Json): NewOutbox {
   return { kind, body: writeExact(body) };
+}
+
+/** The body about a held step in the outbox. */
+export interface ToldHeld extends HeldStep {
+  readonly event: "step.held";
+  readonly url: string;
+}
+
+/** A dead letter that is there as long as the step is held. */
+interface HeldLetter extends HeldStep {
+  readonly isHeld: true;
+}
+
+/**
+ * Queues what is told of a step that is held: webhooks as of a failure, and a dead letter, also where the workflow keeps none of
+ * failures: only a person makes the step go on. Called right after the event that holds it, so that all is in one commit.
+ */
+export function tellHeld(run: LiveRun, instance: Instance, env: (name: string) => string | undefined): void {
+  const held = explainHeld(instance);
+  const { failureWebhook } = run.state.graph.graph.ending;
+  const callback = run.options["callback_url"];
+  for (const url of new Set([typeof callback === "string" ? callback : undefined, failureWebhook])) {
+    if (url === undefined || resolveEnv(url, env).trim() === "") continue;
+    const body: ToldHeld = { event: "step.held", url, ...held };
+    run.addOutbox([{ kind: "webhook", body: writeExact(body) }]);
+  }
+  const letter: HeldLetter = { ...held, isHeld: true };
+  run.addOutbox([{ kind: "dead_letter", body: writeExact(letter) }]);
 }

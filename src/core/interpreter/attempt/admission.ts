@@ -1,7 +1,6 @@
 import type { Instance, Scope } from "../../history/run-state.ts";
-import { isBudgetAsked } from "../budget/budget-question.ts";
-import { findUsedUp } from "../budget/use-limits.ts";
-import { failScope } from "../flow/fail-scope.ts";
+import { findUsedUp, isBudgetAsked } from "../budget/use-limits.ts";
+import { failScope } from "../flow/losses.ts";
 import type { Turn } from "../turn.ts";
 import { failInstance } from "./conclude.ts";
 import { forgetOldDeaths } from "./crashes.ts";

@@ -4,7 +4,7 @@ import { dropHeld } from "../attempt/crashes.ts";
 import { closeApproval } from "../step-kinds/approve.ts";
 import { stopWaiting } from "../step-kinds/wait.ts";
 import type { Turn } from "../turn.ts";
-import { cancelScope, failScope } from "./fail-scope.ts";
+import { cancelScope, failScope } from "./losses.ts";
 import { takePlace } from "./window.ts";
 
 /**

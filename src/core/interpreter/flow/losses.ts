@@ -1,4 +1,4 @@
-import type { FailedStep, Losses, LossMark, Scope } from "../../history/run-state.ts";
+import type { FailedStep, Failure, Losses, LossMark, Scope } from "../../history/run-state.ts";
 import type { Turn } from "../turn.ts";
 
 /** A step has failed for good. It counts for the run unless a flow around it is caught or tried again. */
@@ -42,4 +42,19 @@ function lossesOf({ state }: Turn, scope: Scope): Losses {
   if (scope.parent === undefined) return state;
   scope.losses ??= { failures: [], partial: false };
   return scope.losses;
+}
+
+/** From now on nothing starts in the scope; what runs may finish. */
+export function failScope(turn: Turn, scope: Scope, failure: Failure | undefined): void {
+  if (scope.phase !== "open") return;
+  scope.phase = "failing";
+  scope.failure = failure;
+  turn.closing.push(scope);
+}
+
+/** From now on nothing starts in the scope, and what runs is told to stop. */
+export function cancelScope(turn: Turn, scope: Scope): void {
+  if (scope.phase === "ended" || scope.phase === "cancelling") return;
+  scope.phase = "cancelling";
+  turn.closing.push(scope);
 }

@@ -3,8 +3,7 @@ import { type Scope, SINGLE_ITEM, type StepState } from "../../history/run-state
 import { evaluateControl } from "../control-scope.ts";
 import { handleOf, seeStep } from "../lookup.ts";
 import type { Turn } from "../turn.ts";
-import { failScope } from "./fail-scope.ts";
-import { noteFailure, notePartial } from "./losses.ts";
+import { failScope, noteFailure, notePartial } from "./losses.ts";
 import { newStepState } from "./open-scope.ts";
 import { leaveStep } from "./settle.ts";
 

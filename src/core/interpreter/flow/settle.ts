@@ -12,8 +12,7 @@ import {
 import type { JsonObject } from "../../json.ts";
 import { evaluateControl } from "../control-scope.ts";
 import type { Turn } from "../turn.ts";
-import { failScope } from "./fail-scope.ts";
-import { forgetLosses, notePartial } from "./losses.ts";
+import { failScope, forgetLosses, notePartial } from "./losses.ts";
 import { fillPlace } from "./window.ts";
 
 /** One instance of a step: by index in its fan-out, or `SINGLE_ITEM`. */

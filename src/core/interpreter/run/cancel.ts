@@ -1,7 +1,7 @@
 import type { RunState } from "../../history/run-state.ts";
 import { concludeInstance } from "../attempt/conclude.ts";
 import { giveUp } from "../attempt/costs.ts";
-import { cancelScope } from "../flow/fail-scope.ts";
+import { cancelScope } from "../flow/losses.ts";
 import { GRACE_TIMER, LAST_TIMER, startTimer } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 import { endRun } from "./end-run.ts";

@@ -4,7 +4,7 @@ import { stopForBudget } from "../attempt/admission.ts";
 import { concludeInstance, failInstance, succeedInstance } from "../attempt/conclude.ts";
 import { bookAttempt, bookLate } from "../attempt/costs.ts";
 import { currentAttempt } from "../attempt/outcomes.ts";
-import { asksForBudget, isBudgetKey } from "../budget/budget-question.ts";
+import { asksForBudget, isBudgetKey } from "../budget/use-limits.ts";
 import { leavePlace, returnToPlace, takePlace } from "../flow/window.ts";
 import { startTimer, stopTimer, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
 import type { SchemaWriter, Shape } from "../../shape/shape.ts";
-import { COLLECTIONS, type ComponentKind, HEAD, MIXED, TYPES } from "../component.ts";
-import { withName } from "../component-name.ts";
+import { COLLECTIONS, type ComponentKind, HEAD, MIXED, TYPES, withName } from "../component.ts";
 import { type AgentsFile, NAME_RULES, parseAgentsFile } from "../parse.ts";
 import { agent, model } from "./agent-shape.ts";
 import { server } from "./server-shape.ts";

@@ -6,7 +6,7 @@ import { choice, flag, text } from "../../shape/scalars.ts";
 import { type Shape, to } from "../../shape/shape.ts";
 import { describeNode, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
 import type { EdgeDefinition, Named, NodeDefinition, StepDefinition } from "../agents-file.ts";
-import { readName, withName } from "../component-name.ts";
+import { readName, withName } from "../component.ts";
 import { cost, plain, seconds } from "./parts.ts";
 
 const STEP_TYPES = [

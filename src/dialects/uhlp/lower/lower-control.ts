@@ -1,13 +1,12 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
-import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
 import type { Step, Transition, Wait } from "../../../core/graph/graph.ts";
+import { toMilliseconds } from "../../../core/iso-time.ts";
 import { call, isEqualTo, literal, output, outputOf, toObject } from "../../build-expr.ts";
 import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
 import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
-import { attemptsOf, type Doing, effortOf, UNREADABLE } from "./doing.ts";
 import type { PlanBlock } from "./flow-plan.ts";
-import { freeId } from "./lower-context.ts";
+import { attemptsOf, type Doing, effortOf, freeId, UNREADABLE } from "./lower-context.ts";
 import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
 import { lowerInputs, lowerName, lowerValue, type ValueScope } from "./lower-value.ts";

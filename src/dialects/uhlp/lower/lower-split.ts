@@ -6,11 +6,9 @@ import type { ControlOf, StepDefinition } from "../shape/step-shape.ts";
 type SplitBody = ControlOf<"split">;
 
 import { call, literal, outputOf, toObject } from "../../build-expr.ts";
-import { attemptsOf, type Doing, UNREADABLE } from "./doing.ts";
 import type { PlanBlock } from "./flow-plan.ts";
-import { freeId } from "./lower-context.ts";
-import { failureRule, fanOutId, lowerItem } from "./lower-fan-out.ts";
-import { eachWhole, lowerList, wholeOf } from "./lower-list.ts";
+import { attemptsOf, type Doing, freeId, UNREADABLE } from "./lower-context.ts";
+import { eachWhole, failureRule, fanOutId, lowerItem, lowerList, wholeOf } from "./lower-fan-out.ts";
 import { lowerValue, type ValueScope } from "./lower-value.ts";
 
 /** First all items get their route, then the bodies of the routes run side by side. */

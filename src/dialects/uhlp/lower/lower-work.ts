@@ -5,7 +5,7 @@ import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
 import { isTerminalTool } from "../../work/tool-params.ts";
 import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
-import { type Doing, effortOf, UNREADABLE } from "./doing.ts";
+import { type Doing, effortOf, UNREADABLE } from "./lower-context.ts";
 import { lowerInputs, type ValueScope } from "./lower-value.ts";
 
 /** A task, with what its executor gets. */

@@ -1,4 +1,4 @@
-import { toMilliseconds } from "../../../core/expressions/to-milliseconds.ts";
+import { toMilliseconds } from "../../../core/iso-time.ts";
 import { anyMap, anything, either } from "../../shape/containers.ts";
 import { filled, flag, number, text } from "../../shape/scalars.ts";
 import { type DialectRules, named, type Shape, to } from "../../shape/shape.ts";

@@ -1,7 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { ApprovalAnswered } from "../../../core/history/events.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
-import { isBudgetKey } from "../../../core/interpreter/budget/budget-question.ts";
+import { isBudgetKey } from "../../../core/interpreter/budget/use-limits.ts";
 import type { Json } from "../../../core/json.ts";
 import type { RecordedAnswer } from "../../../ports/executor.ts";
 import { SharedAccount } from "../budgets/budget-account.ts";

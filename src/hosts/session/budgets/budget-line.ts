@@ -2,7 +2,7 @@ import { AMOUNTS, eachAmount } from "../../../core/amounts.ts";
 import { ChurnMap } from "../../../core/churn-map.ts";
 import type { Amounts } from "../../../core/history/events.ts";
 import { isInFinally } from "../../../core/interpreter/attempt/admission.ts";
-import { budgetKeyOf, isBudgetAsked } from "../../../core/interpreter/budget/budget-question.ts";
+import { budgetKeyOf, isBudgetAsked } from "../../../core/interpreter/budget/use-limits.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Asks } from "../../../ports/executor.ts";
 import type { BudgetView, BudgetWait } from "../../../ports/waits.ts";

@@ -3,8 +3,7 @@ import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
 import type { RunSecrets } from "../../../ports/run-secrets.ts";
 import type { RunStart } from "../../run-host.ts";
-import { findInputSecrets } from "./find-input-secrets.ts";
-import { findReusedSecrets, type SecretLeaf, textsOf } from "./secret-leaves.ts";
+import { findInputSecrets, findReusedSecrets, type SecretLeaf, textsOf } from "./secret-leaves.ts";
 
 /** Secret inputs of the runs in memory: masked for as long as the run goes on, and sealed for the next process. */
 export class InputSecrets {
