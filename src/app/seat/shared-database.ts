@@ -1,10 +1,13 @@
 import { hash } from "node:crypto";
 import type { Config } from "../../config/load-config.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Conversations } from "../../ports/conversations.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { Journal } from "../../ports/journal.ts";
+import type { Log } from "../../ports/log.ts";
 import type { PoolShares } from "../../ports/pool-shares.ts";
 import type { RequestRates } from "../../ports/request-rates.ts";
 import type { RedisLink } from "../../relay/redis-link.ts";
@@ -17,13 +20,13 @@ import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
 import { createPostgresInbox, type Signals } from "../../storage/postgres/postgres-inbox.ts";
 import { PostgresSignals } from "../../storage/postgres/postgres-signals.ts";
 import { ServerTime } from "../../storage/postgres/server-time.ts";
+import type { SqlDatabase } from "../../storage/sql/sql-database.ts";
 import { doAll } from "../do-all.ts";
 import { once } from "../once.ts";
 import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
 import type { SocketPath } from "../owner/socket-path.ts";
 import { SystemClock } from "../system-clock.ts";
-import { DatabaseWatch } from "./database-watch.ts";
-import type { Seat } from "./seat.ts";
+import type { Seat, StorageWatch } from "./seat.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -165,4 +168,67 @@ export async function careForDatabase<T>(url: string, work: (care: DatabaseCare)
   } finally {
     await database.close();
   }
+}
+
+const WATCH_EVERY_MS = 1_000;
+
+/** Looks whether a database answers, and takes note of commits that it refuses. */
+class DatabaseWatch implements StorageWatch {
+  /** The same journal, whose failures are noted. */
+  readonly journal: Journal;
+  readonly #database: SqlDatabase;
+  #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  /** A commit failed. It is tried again until it goes through: an answer to anything else does not say that it can. */
+  #refused: PawlError | undefined;
+  #unanswered: PawlError | undefined;
+  #told: ErrorCode | undefined;
+
+  constructor(journal: Journal, database: SqlDatabase) {
+    this.#database = database;
+    this.journal = {
+      ...journal,
+      append: (entries, token) =>
+        journal.append(entries, token).then(
+          (results) => {
+            this.#refused = undefined;
+            return results;
+          },
+          (error: unknown) => {
+            this.#refused = toTrouble(error);
+            throw error;
+          },
+        ),
+    };
+  }
+
+  get trouble(): PawlError | undefined {
+    return this.#refused ?? this.#unanswered;
+  }
+
+  start(log: Log): void {
+    this.#timer ??= setInterval(() => void this.#look(log), WATCH_EVERY_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #look(log: Log): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#unanswered = await this.#database.all("SELECT 1").then(() => undefined, toTrouble);
+    this.#isLooking = false;
+    const { trouble } = this;
+    if (trouble?.code === this.#told) return;
+    this.#told = trouble?.code;
+    if (trouble === undefined) log.write("info", "storage: what is written is kept again");
+    else log.write("error", `storage: ${trouble.code} ${trouble.message}`, { code: trouble.code });
+  }
+}
+
+/** Other failures are those of what was asked, and the database is in order. */
+function toTrouble(error: unknown): PawlError | undefined {
+  return isPawlError(error) && isStorageFailure(error) ? error : undefined;
 }

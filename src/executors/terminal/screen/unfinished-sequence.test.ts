@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unfinishedSequence } from "./unfinished-sequence.ts";
+import { unfinishedSequence } from "./terminal-screen.ts";
 
 const CASES: readonly (readonly [text: string, unfinished: string])[] = [
   ["", ""],

@@ -4,7 +4,7 @@ import { type ExpectedEcho, NO_ECHO } from "../screen/echo.ts";
 import { openModel } from "../screen/open-model.ts";
 import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
 import { TerminalScreen } from "../screen/terminal-screen.ts";
-import { unfinishedSequence } from "../screen/unfinished-sequence.ts";
+import { unfinishedSequence } from "../screen/terminal-screen.ts";
 import type { Pty, PtyEnd, PtyEvents, SessionFacts, ShownBefore } from "./pty.ts";
 
 export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";
