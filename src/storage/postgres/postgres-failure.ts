@@ -1,4 +1,3 @@
-import pg from "pg";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 
 /** SQLSTATE classes of a server that cannot do anything at the moment, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
@@ -18,7 +17,7 @@ const DAMAGED = ["XX001", "XX002"];
 /** Whether the connection can be used for nothing more. */
 export function isLost(error: unknown): boolean {
   if (isPawlError(error)) return false;
-  return !(error instanceof pg.DatabaseError) || sqlStateOf(error).startsWith("57P");
+  return !isOfServer(error) || sqlStateOf(error).startsWith("57P");
 }
 
 export function isInTheWay(error: unknown): boolean {
@@ -47,7 +46,7 @@ export function toDatabaseFailure(error: unknown, shown: string): PawlError | un
     return new PawlError("JOURNAL_IO", { message, remedy, cause: error });
   }
   const isServer = state === READ_ONLY || OUT_OF_ORDER.includes(state.slice(0, 2));
-  if (!isServer && error instanceof pg.DatabaseError) return undefined;
+  if (!isServer && isOfServer(error)) return undefined;
   if (!isServer && !isOfConnection(error)) return undefined;
   const remedy =
     "Start the database, or correct `database.url` (DATABASE_URL). Nothing was lost: what waits goes on by itself.";
@@ -60,5 +59,10 @@ function isOfConnection(error: Error): boolean {
 }
 
 function sqlStateOf(error: unknown): string {
-  return error instanceof pg.DatabaseError ? (error.code ?? "") : "";
+  return isOfServer(error) && "code" in error ? String(error.code) : "";
+}
+
+/** The server's own errors alone have a severity. Migrations are told by them on SQLite too, where the driver is not loaded. */
+function isOfServer(error: unknown): error is Error {
+  return error instanceof Error && "severity" in error;
 }
