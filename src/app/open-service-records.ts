@@ -1,8 +1,8 @@
 import type { ServiceRecords } from "../operations/application/ports.ts";
 import { withMethods } from "../operations/application/with-methods.ts";
 import type { Conversations } from "../ports/conversations.ts";
-import { RECORD_STEPS } from "../storage/postgres/record-tables.ts";
-import { takeSteps } from "../storage/postgres/take-steps.ts";
+import { migrate } from "../storage/postgres/migrate.ts";
+import { RECORD_MIGRATIONS } from "../storage/postgres/record-migrations.ts";
 import { RecordDatabase, type RecordTraits } from "../storage/records/record-database.ts";
 import { SqlApiKeys } from "../storage/records/sql-api-keys.ts";
 import { SqlBudgets } from "../storage/records/sql-budgets.ts";
@@ -56,7 +56,7 @@ const ON_SERVER: RecordTraits = {
 export async function openRecordsOn(
   database: SqlDatabase,
 ): Promise<OpenServiceRecords & { readonly conversations: Conversations }> {
-  await takeSteps(database, RECORD_STEPS);
+  await migrate(database, RECORD_MIGRATIONS);
   const records = recordsIn(new RecordDatabase(database, ON_SERVER));
   return { ...records, conversations: new SqlConversations(database) };
 }

@@ -340,7 +340,7 @@ export const ERRORS = {
     "Change the schedule in its file, or save another version; or pause it with `pawl schedules pause ID`.",
     2,
   ),
-  SCHEDULE_CONFLICT: row("The schedule is being changed by somebody else.", "Look at it, and try again.", 1),
+  SCHEDULE_CONFLICT: row("The schedule is being changed by another process.", "Look at it, and try again.", 1),
   TIMEZONE_INVALID: row(
     "There is no such time zone.",
     "Use a name of the IANA database, for example `Europe/Berlin` or `UTC`.",

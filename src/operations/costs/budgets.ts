@@ -185,7 +185,7 @@ function isSeen({ tenantId }: Principal, budget: Budget): boolean {
 /** A tenant is limited by others. */
 function refuseTenant({ tenantId }: Principal): void {
   if (tenantId === undefined) return;
-  throw new PawlError("FORBIDDEN", { message: "Budgets are set by whoever runs the service, not by a tenant." });
+  throw new PawlError("FORBIDDEN", { message: "Budgets are set by the operator of the service, not by a tenant." });
 }
 
 /** One budget for one workflow, tenant and period. */

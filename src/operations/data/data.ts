@@ -43,7 +43,7 @@ export const backUpData = defineOperation({
 
 export const restoreData = defineOperation({
   id: "restoreData",
-  summary: "Make the data folder from a backup; nobody may be at work on it",
+  summary: "Make the data folder from a backup, while no process works on it",
   scope: "admin",
   effect: "destroys",
   input: z.strictObject({

@@ -5,7 +5,7 @@ import type { Care } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeDatabase, isHeldUp, tellOldest, toShownState } from "./describe-database.ts";
 
-const FOR_OPERATORS = { no: "It is for who runs the processes: it works on the tables, whoever is a client of them." };
+const FOR_OPERATORS = { no: "It is for operators: it works on the tables, not for a client of the service." };
 
 const stepNames = z.array(z.string());
 

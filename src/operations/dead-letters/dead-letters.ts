@@ -1,18 +1,23 @@
 import { z } from "zod";
-import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { RunStatus } from "../../ports/journal.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
+import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
+import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import { findRun } from "../application/find-run.ts";
 import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type PreparedRepetition, prepareRepetition } from "../repeat/prepare-repetition.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
 import { idField, listOf, numberCursor, offsetQuery, pageQuery } from "../schemas.ts";
 import { withTrace } from "../start/with-trace.ts";
-import { deadLetterClosed, findDeadLetter } from "./find-dead-letter.ts";
 import {
   countDeadLetters,
+  type DeadLetter,
   deadLetterSchema,
   deadLetterStatusSchema,
+  findDeadLetterNote,
   listDeadLetters as list,
+  toDeadLetter,
 } from "./list-dead-letters.ts";
 
 const id = idField("A `dead_letter_id`: RUN:PATH.", "dead-letter ls");
@@ -102,7 +107,7 @@ export const resolveDeadLetter = defineOperation({
   summary: "Note that nothing more is to be done",
   scope: "run",
   effect: "destroys",
-  input: z.strictObject({ id, note: z.string().max(10_000).optional().describe("Why, for whoever looks later.") }),
+  input: z.strictObject({ id, note: z.string().max(10_000).optional().describe("Why, for later readers.") }),
   output: deadLetterSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
   http: { method: "POST", path: "/dead-letter/{id}/resolve" },
@@ -172,4 +177,38 @@ async function prepareDeadLetterRetry(app: Place & Principal & Stores, id: strin
       return begun;
     },
   };
+}
+
+interface FoundDeadLetter {
+  readonly record: RunRecord;
+  readonly letter: DeadLetter;
+  /** Its run has not ended: it goes on when it is resumed. */
+  readonly isHeld: boolean;
+  /** The id of a run that a retry has claimed and not begun. */
+  readonly claimed?: string;
+}
+
+/** By `RUN:PATH`. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `DEAD_LETTER_NOT_FOUND`. */
+async function findDeadLetter(app: Stores, id: string): Promise<FoundDeadLetter> {
+  const colon = id.indexOf(":");
+  const record = await findRun(app, colon === -1 ? id : id.slice(0, colon));
+  const path = colon === -1 ? "" : id.slice(colon + 1);
+  const { state } = await rebuildRun((await app.records()).journal, record, new Map());
+  const keeps = record.completedAt !== undefined && state.graph.graph.ending.deadLetter;
+  const instance = state.active.get(path);
+  const isHeld = instance?.phase === "held";
+  const failures = keeps ? state.failures : [];
+  const failed = isHeld ? explainHeld(instance) : failures.find((failure) => failure.path === path);
+  if (failed === undefined) {
+    throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
+  }
+  const { note, claimed } = await findDeadLetterNote(app, record.id, path);
+  const letter = toDeadLetter(record, { ...failed, isHeld }, note);
+  return { record, letter, claimed, isHeld };
+}
+
+function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }: DeadLetter): PawlError {
+  // Open: somebody has claimed the retry and is just beginning it.
+  const how = status === "open" ? "it is being retried" : run === null ? status : `${status} as ${run}`;
+  return new PawlError("DEAD_LETTER_CLOSED", { message: `The dead letter "${id}" was dealt with already: ${how}.` });
 }

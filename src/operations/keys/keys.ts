@@ -146,7 +146,7 @@ function readGiven(makers: Grant, given: Json | undefined): Grant {
   const { grant } = parsed;
   if (covers(makers, grant)) return grant;
   throw new PawlError("FORBIDDEN", {
-    message: `The key may be granted no more than whoever makes it has: ${writeGrant(makers)}.`,
+    message: `A key may be granted no more than its maker has: ${writeGrant(makers)}.`,
     remedy: "Make it on the server's machine with `pawl keys create --grant`, whose user may grant everything.",
   });
 }
@@ -200,7 +200,7 @@ export const listKeys = defineOperation({
       verb: "keys ls",
       summary: "list them, revoked and expired ones too",
       table: {
-        empty: "There are no keys: whoever is on this machine may use the service.",
+        empty: "There are no keys: anyone on this machine may use the service.",
         columns: (key, now) => ({
           ID: key.key_id,
           NAME: key.name,

@@ -39,7 +39,7 @@ export async function changeSchedule(
     if (await schedules.edit(schedule.id, await toEdit(app, schedule, change)))
       return describeSchedule(app, await findSchedule(app, id));
   }
-  throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule "${id}" is being changed by somebody else.` });
+  throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule "${id}" is being changed by another process.` });
 }
 
 async function toEdit(

@@ -4,9 +4,8 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import type { Changes, ScheduleSettings, SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { Place, Ports } from "../application/ports.ts";
 import { aliasOf, type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
-import { type FireTimes, openFireTimes } from "./fire-times.ts";
+import { type FireTimes, openFireTimes, openZonedTime } from "./fire-times.ts";
 import { showNotify } from "./schedule-notify.ts";
-import { openZonedTime } from "./zoned-time.ts";
 
 export type ScheduleApplication = Pick<Ports, "service" | "clock" | "mask" | "tenantId">;
 
@@ -25,7 +24,7 @@ export const settingsShape = {
     .nullable()
     .optional()
     .describe(
-      'Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: nobody.',
+      'Whom to tell what became of its runs: `{on?: "always" | "failure" | "success", webhook?: {url}, slack?: {url}, email?: {to}}`. Null: no one is told.',
     ),
   enabled: z.boolean().optional().describe("Whether it fires."),
   overlap: overlap

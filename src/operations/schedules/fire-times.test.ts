@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openFireTimes } from "./fire-times.ts";
-import { toZonedTime } from "./zoned-time.ts";
+import { openFireTimes, openZonedTime } from "./fire-times.ts";
 
 interface Night {
   readonly cron: string;
@@ -12,7 +11,7 @@ async function timesOf({ cron, timezone, after }: Night, count: number): Promise
   const times = await openFireTimes({ cron, timezone });
   const shown: string[] = [];
   let slot = times.next(Date.parse(after));
-  for (; slot !== undefined && shown.length < count; slot = times.next(slot)) shown.push(toZonedTime(slot, timezone));
+  for (; slot !== undefined && shown.length < count; slot = times.next(slot)) shown.push(openZonedTime(timezone)(slot));
   return shown;
 }
 

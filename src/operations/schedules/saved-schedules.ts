@@ -87,5 +87,7 @@ async function settle(
     const edit = await toDefinedEdit(schedule, defined, app.clock.now());
     if (edit === undefined || (await schedules.edit(id, edit))) return;
   }
-  throw new PawlError("SCHEDULE_CONFLICT", { message: `The schedule of "${name}" is being changed by somebody else.` });
+  throw new PawlError("SCHEDULE_CONFLICT", {
+    message: `The schedule of "${name}" is being changed by another process.`,
+  });
 }

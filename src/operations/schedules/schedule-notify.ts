@@ -46,7 +46,7 @@ export function readNotify(given: JsonObject): ScheduleNotify {
     email: isAbsent(email) ? [] : readRecipients(email),
   };
   const hasChannel = told.webhook !== undefined || told.slack !== undefined || told.email.length > 0;
-  if (!hasChannel) throw invalid("", "names nobody: give `webhook`, `slack` or `email`");
+  if (!hasChannel) throw invalid("", "names no channel: give `webhook`, `slack` or `email`");
   return told;
 }
 

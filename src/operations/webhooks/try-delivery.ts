@@ -53,7 +53,7 @@ export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: A
   const { app } = parts;
   const { deliveries } = await app.service();
   if (delivery.round === 1 && (await deliveries.isClosed(delivery))) {
-    return { is: "skipped", reason: "The receiver has answered 410 before: nobody is there any more." };
+    return { is: "skipped", reason: "The receiver has answered 410 before: it is gone." };
   }
   const written = delivery.readsEnv ? resolveEnv(delivery.url, app.config.env).trim() : delivery.url;
   if (written === "") return { is: "skipped", reason: `${delivery.url} is not set any more.` };
@@ -81,7 +81,7 @@ interface Posted {
 
 async function mail({ delivery, at, body }: Posted, parts: TryParts, signal: AbortSignal): Promise<Tried> {
   const { app, mailer } = parts;
-  if (mailer === undefined) return { is: "skipped", reason: "Nobody sends e-mail any more: SMTP_URL is not set." };
+  if (mailer === undefined) return { is: "skipped", reason: "E-mail cannot be sent: SMTP_URL is not set." };
   const message = { id: delivery.id, ...(parseExact(body) as Omit<MailMessage, "id">) };
   const { timeout_ms: timeoutMs } = app.config.settings.webhook;
   const result = await mailer.send(message, { timeoutMs, signal });
@@ -225,7 +225,7 @@ function judge(result: OutboundResult, { delivery, at, parts, sent }: Made): Mad
   return { made, next: pauseOrFail(reason, readRetryAfter(headers["retry-after"], now)), gone: false };
 }
 
-const GONE = "It was answered with 410: nobody is there any more. Nothing more of this workflow is sent there.";
+const GONE = "It was answered with 410: the receiver is gone. Nothing more of this workflow is sent there.";
 
 function failed(endedAt: number, reason: string): DeliveryState {
   return { status: "failed", endedAt, reason };

@@ -12,7 +12,7 @@ import { checkSignatures } from "./sign-webhook.ts";
 
 const statusSchema = z
   .enum(["pending", "delivered", "failed", "skipped"])
-  .describe("`skipped`: nothing was sent, because the receiver has said that nobody is there any more.");
+  .describe("`skipped`: nothing was sent, because the receiver has said that it is gone.");
 
 const webhookSchema = z
   .object({
@@ -169,7 +169,7 @@ export const verifyWebhook = defineOperation({
     ),
   }),
   errors: ["USAGE", "WEBHOOK_SIGNATURE_WRONG"],
-  http: { no: "Whoever receives checks." },
+  http: { no: "The receiver checks." },
   cli: [
     {
       verb: "webhooks verify",

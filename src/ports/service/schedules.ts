@@ -42,8 +42,8 @@ export interface Schedules {
   hasChangedElsewhere(): Promise<boolean>;
 }
 
-export type Overlap = "skip" | "queue" | "cancel_previous";
-export type CatchUp = "none" | "one" | "all";
+type Overlap = "skip" | "queue" | "cancel_previous";
+type CatchUp = "none" | "one" | "all";
 
 /** What is said when a schedule is made, and can be changed later. */
 export interface ScheduleSettings {

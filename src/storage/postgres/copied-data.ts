@@ -2,11 +2,11 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { type CopiedData, type CopiedRow, findTables, quote } from "../copy-rows.ts";
 import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
-import { JOURNAL_STEPS } from "./journal/journal-steps.ts";
+import { JOURNAL_MIGRATIONS } from "./journal/journal-migrations.ts";
 import { toParts } from "./journal/postgres-log.ts";
+import { migrate } from "./migrate.ts";
 import { toPostgresJson } from "./postgres-text.ts";
-import { RECORD_STEPS } from "./record-tables.ts";
-import { takeSteps } from "./take-steps.ts";
+import { RECORD_MIGRATIONS } from "./record-migrations.ts";
 
 const COLUMNS = `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
   WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position`;
@@ -27,9 +27,9 @@ export async function withPostgresData<T>(
   { isTarget }: { readonly isTarget: boolean },
   work: (data: CopiedData) => Promise<T>,
 ): Promise<T> {
-  await takeSteps(database, [...JOURNAL_STEPS, ...RECORD_STEPS]);
+  await migrate(database, [...JOURNAL_MIGRATIONS, ...RECORD_MIGRATIONS]);
   const tables = await findTables({ columns: () => readColumns(database) });
-  return database.together(async (sql) => {
+  return database.transaction(async (sql) => {
     // Before anything is read: what is seen is as it was at the first look, which then never comes too late.
     if (isTarget) await sql.run(`LOCK TABLE ${[...tables.keys(), "commits", "workers"].join(", ")} IN EXCLUSIVE MODE`);
     else await sql.run("SET TRANSACTION READ ONLY, DEFERRABLE");

@@ -3,15 +3,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { createRun } from "../../../test/contracts/journal-samples.ts";
 import { newTestDatabase } from "../../../test/support/test-database.ts";
 import { readDatabaseUrl } from "./database-address.ts";
-import { JOURNAL_STEPS } from "./journal/journal-steps.ts";
+import { JOURNAL_MIGRATIONS } from "./journal/journal-migrations.ts";
 import { openPostgresJournal } from "./journal/postgres-journal.ts";
 import { lookAfterDatabase } from "./look-after-database.ts";
-import { POOL_STEPS } from "./pool-shares.ts";
+import { migrate } from "./migrate.ts";
+import { POOL_MIGRATIONS } from "./pool-shares.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
-import { RECORD_STEPS } from "./record-tables.ts";
-import { takeSteps } from "./take-steps.ts";
+import { RECORD_MIGRATIONS } from "./record-migrations.ts";
 
-const ALL = [...JOURNAL_STEPS, ...POOL_STEPS, ...RECORD_STEPS].map(({ name }) => name);
+const ALL = [...JOURNAL_MIGRATIONS, ...POOL_MIGRATIONS, ...RECORD_MIGRATIONS].map(({ name }) => name);
 
 async function open() {
   const url = await newTestDatabase();
@@ -38,16 +38,16 @@ test("an empty database lacks every step, and looking at it makes nothing", asyn
 
 test("missing steps are taken once, and it is said which", async () => {
   const { database, care } = await open();
-  await takeSteps(database, JOURNAL_STEPS);
+  await migrate(database, JOURNAL_MIGRATIONS);
   const { taken, state } = await care.migrate();
-  expect(taken).toEqual([...POOL_STEPS, ...RECORD_STEPS].map(({ name }) => name));
+  expect(taken).toEqual([...POOL_MIGRATIONS, ...RECORD_MIGRATIONS].map(({ name }) => name));
   expect(state).toMatchObject({ taken: ALL, missing: [] });
   expect((await care.migrate()).taken).toEqual([]);
 });
 
 test("steps of a newer version are told", async () => {
   const { database, care } = await open();
-  await takeSteps(database, [...JOURNAL_STEPS, { name: "journal-9", sql: "CREATE TABLE later (id BIGINT)" }]);
+  await migrate(database, [...JOURNAL_MIGRATIONS, { name: "journal-9", sql: "CREATE TABLE later (id BIGINT)" }]);
   expect((await care.look()).unknown).toEqual(["journal-9"]);
 });
 
@@ -58,7 +58,7 @@ test("a process that drives runs goes on while the tables are changed", async ()
   const second = new PostgresDatabase({ address, connections: 1 });
   onTestFinished(() => second.close());
   const next = { name: "next", sql: "ALTER TABLE runs ADD COLUMN note TEXT" };
-  const care = lookAfterDatabase(second, address, [...JOURNAL_STEPS, next]);
+  const care = lookAfterDatabase(second, address, [...JOURNAL_MIGRATIONS, next]);
   const names = Array.from({ length: 40 }, (_, n) => `r${n}`);
   const written = Promise.all(names.map((name) => createRun(journal, name)));
   expect((await care.migrate()).taken).toEqual(["next"]);

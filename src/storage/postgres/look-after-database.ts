@@ -1,10 +1,10 @@
 import type { DatabaseCare, DatabaseState } from "../../ports/database-care.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import type { DatabaseAddress } from "./database-address.ts";
-import { JOURNAL_STEPS } from "./journal/journal-steps.ts";
-import { POOL_STEPS } from "./pool-shares.ts";
-import { RECORD_STEPS } from "./record-tables.ts";
-import { type Step, takeSteps } from "./take-steps.ts";
+import { JOURNAL_MIGRATIONS } from "./journal/journal-migrations.ts";
+import { type Migration, migrate } from "./migrate.ts";
+import { POOL_MIGRATIONS } from "./pool-shares.ts";
+import { RECORD_MIGRATIONS } from "./record-migrations.ts";
 
 const SELECT_SERVER = `SELECT current_database() AS name, current_setting('server_version') AS version,
   to_regclass('steps') IS NOT NULL AS "hasSteps", to_regclass('workers') IS NOT NULL AS "hasWorkers"`;
@@ -28,7 +28,7 @@ interface ServerRow {
 export function lookAfterDatabase(
   database: SqlDatabase,
   { host }: DatabaseAddress,
-  steps: readonly Step[] = [...JOURNAL_STEPS, ...POOL_STEPS, ...RECORD_STEPS],
+  steps: readonly Migration[] = [...JOURNAL_MIGRATIONS, ...POOL_MIGRATIONS, ...RECORD_MIGRATIONS],
 ): DatabaseCare {
   const look = async (): Promise<DatabaseState> => {
     const server = await database.get<ServerRow>(SELECT_SERVER);
@@ -51,7 +51,7 @@ export function lookAfterDatabase(
     look,
     async migrate() {
       const { missing } = await look();
-      await takeSteps(database, steps);
+      await migrate(database, steps);
       return { taken: missing, state: await look() };
     },
   };

@@ -3,8 +3,8 @@ import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { PoolShare, PoolShares, PoolUse } from "../../ports/pool-shares.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import { dividePlaces, type Members } from "./divide-places.ts";
+import { type Migration, migrate } from "./migrate.ts";
 import { toPostgresJson } from "./postgres-text.ts";
-import { type Step, takeSteps } from "./take-steps.ts";
 
 /** A row is the state of a pool: who has how many of its places. */
 const TABLES = `
@@ -16,7 +16,7 @@ CREATE TABLE pool_shares (
 ) WITH (fillfactor = 50);
 `;
 
-export const POOL_STEPS: readonly Step[] = [{ name: "pools-1", sql: TABLES }];
+export const POOL_MIGRATIONS: readonly Migration[] = [{ name: "pools-1", sql: TABLES }];
 
 const LEASE_MS = 10_000;
 
@@ -48,7 +48,7 @@ export function createPoolShares(database: SqlDatabase): PoolShares {
 
   async function prepare(): Promise<void> {
     if (isReady) return;
-    await takeSteps(database, POOL_STEPS);
+    await migrate(database, POOL_MIGRATIONS);
     await database.run(SWEEP);
     isReady = true;
   }

@@ -33,7 +33,7 @@ test("transactions that would see each other half-way are done one after the oth
   const others = [database, connect(), connect()];
   await Promise.all(
     Array.from({ length: 12 }, (_, n) =>
-      (others[n % 3] ?? database).together(async (sql) => {
+      (others[n % 3] ?? database).transaction(async (sql) => {
         const row = await sql.get<{ name: string }>("SELECT name FROM things WHERE id = 1");
         await sql.run("UPDATE things SET name = ? WHERE id = 1", String(Number(row?.name) + 1));
       }),
@@ -44,7 +44,7 @@ test("transactions that would see each other half-way are done one after the oth
 
 test("a transaction that throws leaves nothing, and a mistake in a statement is shown as it is", async () => {
   const { database } = await open();
-  const failing = database.together(async (sql) => {
+  const failing = database.transaction(async (sql) => {
     await sql.run("INSERT INTO things VALUES (1, 'a')");
     throw new Error("no");
   });
@@ -57,7 +57,7 @@ test("a connection that is cut is another one with the next statement", async ()
   const { database, connect } = await open();
   const cut =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-  const during = database.together(async (sql) => {
+  const during = database.transaction(async (sql) => {
     await connect().all(cut);
     await sql.run("INSERT INTO things VALUES (1, 'a')");
   });

@@ -80,10 +80,10 @@ export class PostgresDatabase implements SqlDatabase {
     return rows as readonly Row[];
   }
 
-  async together<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
+  async transaction<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#transaction(act);
+        return await this.#tryTransaction(act);
       } catch (error) {
         const mayGoBetter = isInTheWay(error) || this.#wasUnprepared(error);
         if (!mayGoBetter || tries === MAX_TRANSACTIONS) throw toDatabaseFailure(error, this.#shown) ?? error;
@@ -105,7 +105,7 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #transaction<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
+  async #tryTransaction<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#withClient(async (client) => {
       await client.query("BEGIN ISOLATION LEVEL SERIALIZABLE");
       try {

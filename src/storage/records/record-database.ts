@@ -34,8 +34,8 @@ export class RecordDatabase implements SqlDatabase {
     return this.#inner.all<Row>(text, ...parameters);
   }
 
-  async together<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#inner.together(act).finally(() => this.tellWritten());
+  async transaction<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#inner.transaction(act).finally(() => this.tellWritten());
   }
 
   async close(): Promise<void> {

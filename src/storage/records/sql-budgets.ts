@@ -88,7 +88,7 @@ export class SqlBudgets implements Budgets {
   }
 
   async remove(id: string): Promise<boolean> {
-    return this.#database.together(async (sql) => {
+    return this.#database.transaction(async (sql) => {
       await sql.run("DELETE FROM budget_shares WHERE budget = ?", id);
       await sql.run("DELETE FROM budget_raises WHERE budget = ?", id);
       await sql.run("DELETE FROM budget_leases WHERE budget = ?", id);
@@ -108,7 +108,7 @@ export class SqlBudgets implements Budgets {
   }
 
   async lease(wish: LeaseWish): Promise<BudgetLease | undefined> {
-    return this.#database.together(async (sql) => {
+    return this.#database.transaction(async (sql) => {
       const budget = await findBudget(sql, wish.budget);
       return budget === undefined
         ? undefined
@@ -140,7 +140,7 @@ export class SqlBudgets implements Budgets {
   }
 
   async begin(run: string, shares: readonly RunShare[], holder: string): Promise<boolean> {
-    return this.#database.together(async (sql) => {
+    return this.#database.transaction(async (sql) => {
       for (const share of shares)
         if (await isThere(sql, share)) await sql.run(`${INSERT_SHARE} NOTHING`, ...columnsOf(run, share), 0, holder);
       return (await sql.get("SELECT 1 FROM budget_shares WHERE run = ? AND holder <> ?", run, holder)) === undefined;
@@ -148,7 +148,7 @@ export class SqlBudgets implements Budgets {
   }
 
   async note(run: string, shares: readonly RunShare[], by: Noting): Promise<boolean> {
-    return this.#database.together(async (sql) => {
+    return this.#database.transaction(async (sql) => {
       if (!(await isHeldBy(sql, run, by.ifHeldBy))) return false;
       for (const share of shares) {
         if (!(await isThere(sql, share))) continue;
@@ -166,7 +166,7 @@ export class SqlBudgets implements Budgets {
   }
 
   async close(run: string, shares: readonly RunShare[], by: Partial<Noting> = {}): Promise<void> {
-    await this.#database.together(async (sql) => {
+    await this.#database.transaction(async (sql) => {
       if (!(await isHeldBy(sql, run, by.ifHeldBy))) return;
       const added: RunShare[] = [];
       for (const share of shares) added.push(await sinceNoted(sql, run, share));

@@ -167,7 +167,7 @@ export class SqlDeliveries implements Deliveries {
   }
 
   async record(delivery: Delivery, { made, next, gone }: MadeTry): Promise<void> {
-    await this.#database.together(async (sql) => {
+    await this.#database.transaction(async (sql) => {
       await TRIES.insert(sql, { ...made, delivery: delivery.id });
       await sql.run(COUNT_TRY, delivery.round, delivery.id);
       await setState(sql, delivery, next);
@@ -177,7 +177,7 @@ export class SqlDeliveries implements Deliveries {
   }
 
   async skip(delivery: Delivery, { at, reason }: { readonly at: number; readonly reason: string }): Promise<void> {
-    await this.#database.together((sql) => setState(sql, delivery, { status: "skipped", endedAt: at, reason }));
+    await this.#database.transaction((sql) => setState(sql, delivery, { status: "skipped", endedAt: at, reason }));
   }
 
   async isClosed(address: Address): Promise<boolean> {
@@ -189,7 +189,7 @@ export class SqlDeliveries implements Deliveries {
   }
 
   async forgetEndedBefore(at: number): Promise<void> {
-    await this.#database.together(async (sql) => {
+    await this.#database.transaction(async (sql) => {
       const ended = `SELECT id FROM deliveries WHERE ${IS_ENDED_BEFORE}`;
       await sql.run(`DELETE FROM delivery_tries WHERE delivery IN (${ended})`, at);
       await sql.run(`DELETE FROM deliveries WHERE ${IS_ENDED_BEFORE}`, at);

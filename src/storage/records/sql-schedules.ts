@@ -92,7 +92,7 @@ export class SqlSchedules implements Schedules {
 
   async edit(id: string, { version, at, changes, slots = [] }: ScheduleEdit): Promise<boolean> {
     const changed = { ...changes, updatedAt: at, version: version + 1 };
-    const hasChanged = await this.#database.together(async (sql) => {
+    const hasChanged = await this.#database.transaction(async (sql) => {
       if ((await SCHEDULES.update(sql, changed, "id = ? AND version = ?", id, version)) === 0) return false;
       await insertSlots(sql, id, slots);
       return true;
@@ -102,7 +102,7 @@ export class SqlSchedules implements Schedules {
   }
 
   async remove(id: string): Promise<boolean> {
-    const wasThere = await this.#database.together(async (sql) => {
+    const wasThere = await this.#database.transaction(async (sql) => {
       await sql.run("DELETE FROM schedule_slots WHERE schedule_id = ?", id);
       return (await sql.run("DELETE FROM schedules WHERE id = ?", id)) === 1;
     });
@@ -122,7 +122,7 @@ export class SqlSchedules implements Schedules {
   async claim(id: string, { version, fromFireAt, nextFireAt, dueAt, slots }: SlotClaim): Promise<boolean> {
     const changes = { nextFireAt: nextFireAt ?? null, dueAt: dueAt ?? null };
     const isAsSeen = "id = ? AND enabled = 1 AND version = ? AND next_fire_at = ?";
-    return this.#database.together(async (sql) => {
+    return this.#database.transaction(async (sql) => {
       if ((await SCHEDULES.update(sql, changes, isAsSeen, id, version, fromFireAt)) === 0) return false;
       await insertSlots(sql, id, slots);
       return true;
@@ -130,7 +130,7 @@ export class SqlSchedules implements Schedules {
   }
 
   async addSlots(id: string, slots: readonly NewSlot[]): Promise<void> {
-    await this.#database.together((sql) => insertSlots(sql, id, slots));
+    await this.#database.transaction((sql) => insertSlots(sql, id, slots));
   }
 
   async listPending(): Promise<readonly SlotRecord[]> {
@@ -144,7 +144,7 @@ export class SqlSchedules implements Schedules {
   }
 
   async settle(seq: number, outcome: SlotOutcome): Promise<void> {
-    await this.#database.together(async (sql) => {
+    await this.#database.transaction(async (sql) => {
       const columns = { reason: null, message: null, runId: null, ...outcome };
       if ((await SLOTS.update(sql, columns, "seq = ? AND state <> 'started'", seq)) === 0) return;
       if (outcome.state !== "started") return;
@@ -154,7 +154,7 @@ export class SqlSchedules implements Schedules {
   }
 
   async finish(seqs: readonly number[]): Promise<void> {
-    await this.#database.together(async (sql) => {
+    await this.#database.transaction(async (sql) => {
       for (const seq of seqs) await sql.run("UPDATE schedule_slots SET is_over = 1 WHERE seq = ?", seq);
     });
   }

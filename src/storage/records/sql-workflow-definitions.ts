@@ -44,7 +44,7 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
     const { name, text, startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
     const owner = ownerOf(definition);
     // Another process may save the same name meanwhile: inside the transaction the newest version stays the newest.
-    return this.#database.together(async (sql) => {
+    return this.#database.transaction(async (sql) => {
       const newest = await findNewest(sql, owner, name);
       if (newest !== undefined && newest.text === text) {
         const { version, at } = newest;

@@ -18,6 +18,6 @@ export interface SqlDatabase extends Sql {
    * All of it or nothing, and as if no other process wrote in between. `act` uses only the statements that it is given, and is
    * called again where another transaction was in the way.
    */
-  together<T>(act: (sql: Sql) => Promise<T>): Promise<T>;
+  transaction<T>(act: (sql: Sql) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }

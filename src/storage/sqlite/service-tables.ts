@@ -240,10 +240,10 @@ const STEPS: readonly { readonly name: string; readonly sql: string }[] = [
  * Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
  */
 export function openServiceFile(options: DatabaseOptions): SqliteDatabase {
-  return SqliteDatabase.open(options, takeSteps);
+  return SqliteDatabase.open(options, migrate);
 }
 
-function takeSteps(database: DatabaseSync): void {
+function migrate(database: DatabaseSync): void {
   const taken = () =>
     new Set(
       database

@@ -15,7 +15,7 @@ function open(path: string): SqliteDatabase {
 
 test("no statement of others comes into a transaction that waits, and none is lost with it", async () => {
   const database = open(":memory:");
-  const failing = database.together(async (sql) => {
+  const failing = database.transaction(async (sql) => {
     await sql.run("INSERT INTO things VALUES (1)");
     await setTimeout(5);
     throw new Error("no");
@@ -32,7 +32,7 @@ test("a lock of another process is waited out, while others read", async () => {
   const database = open(path);
   const other = new DatabaseSync(path);
   other.exec("BEGIN IMMEDIATE; INSERT INTO things VALUES (1)");
-  const writing = database.together((sql) => sql.run("INSERT INTO things VALUES (2)"));
+  const writing = database.transaction((sql) => sql.run("INSERT INTO things VALUES (2)"));
   expect(await database.all("SELECT id FROM things")).toEqual([]);
   other.exec("COMMIT");
   other.close();

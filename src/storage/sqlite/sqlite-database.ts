@@ -69,7 +69,7 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#inTurn(() => this.#sql.all<Row>(text, ...parameters));
   }
 
-  async together<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
+  async transaction<T>(act: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       this.#statements.begin();
       try {

@@ -3,10 +3,10 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import type { RegisteredDefinition } from "../../operations/definitions/registry.ts";
 import { decideClaim } from "../../operations/schedules/decide-claim.ts";
+import { syncDefinitions } from "../../operations/schedules/defined-schedules.ts";
 import { openFireTimes, toNext } from "../../operations/schedules/fire-times.ts";
 import { syncSaved } from "../../operations/schedules/saved-schedules.ts";
 import { type SchedulerParts, SlotStarter } from "./slot-starter.ts";
-import { syncDefinitions } from "./sync-definitions.ts";
 
 const RETRY_MS = 5_000;
 /** Clocks are corrected by moments all the time. */

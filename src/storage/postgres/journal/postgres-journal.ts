@@ -14,11 +14,11 @@ import {
 import * as sql from "../../sql/journal-statements.ts";
 import { rangeOf, SEQ_RANGE } from "../../sql/run-row.ts";
 import type { Sql, SqlDatabase } from "../../sql/sql-database.ts";
+import { migrate } from "../migrate.ts";
 import { isInTheWay, toDatabaseFailure } from "../postgres-failure.ts";
 import { toPostgresArray } from "../postgres-text.ts";
-import { takeSteps } from "../take-steps.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
-import { JOURNAL_STEPS } from "./journal-steps.ts";
+import { JOURNAL_MIGRATIONS } from "./journal-migrations.ts";
 import { createPostgresReader } from "./postgres-reader.ts";
 import { type DriverOptions, RunClaims } from "./run-claims.ts";
 
@@ -54,7 +54,7 @@ export interface PostgresJournal extends Journal {
 
 /** Opens the journal, and brings its tables up to date. Throws `JOURNAL_IO`. */
 export async function openPostgresJournal({ database, lease }: PostgresJournalOptions): Promise<PostgresJournal> {
-  await takeSteps(database, JOURNAL_STEPS);
+  await migrate(database, JOURNAL_MIGRATIONS);
   const claims = new RunClaims(database);
   const writer = new PostgresWriter(database, claims);
   await writer.begin();
@@ -177,7 +177,7 @@ class PostgresWriter implements BatchOwner {
   /** An entry is not as it should be, or the batch was written before. */
   async #appendOneByOne(entries: readonly Append[], token: string | undefined): Promise<readonly AppendResult[]> {
     const owner = this.id;
-    const results = await this.#database.together(async (within) => {
+    const results = await this.#database.transaction(async (within) => {
       if (owner !== null && (await within.get(SELECT_WORKER, owner)) === undefined) return undefined;
       const known = token === undefined ? undefined : await this.#findBatch(within, token);
       if (known !== undefined) return toResults(entries, known);
@@ -250,7 +250,7 @@ class PostgresWriter implements BatchOwner {
   }
 
   async deleteRun(run: RunNo): Promise<boolean> {
-    return this.#database.together(async (within) => {
+    return this.#database.transaction(async (within) => {
       const head = await within.get<HeadRow>(SELECT_HEAD, run);
       if (head === undefined || !hasEnded(head.status)) return false;
       await within.run(sql.DELETE_EVENTS, ...rangeOf(run));

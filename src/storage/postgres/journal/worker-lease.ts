@@ -61,7 +61,7 @@ export class WorkerLease {
     await this.#beating;
     const { database, failed } = this.#options;
     try {
-      await database.together(async (sql) => {
+      await database.transaction(async (sql) => {
         const freed = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL WHERE owner = ? AND ${UNFINISHED}`;
         await sql.run(freed, this.#id);
         await sql.run("DELETE FROM workers WHERE id = ?", this.#id);

@@ -1,5 +1,5 @@
 import { UNFINISHED } from "../../sql/journal-statements.ts";
-import type { Step } from "../take-steps.ts";
+import type { Migration } from "../migrate.ts";
 
 /**
  * The tables of the journal, as in SQLite but for these:
@@ -254,7 +254,7 @@ BEGIN
 END
 $$`;
 
-export const JOURNAL_STEPS: readonly Step[] = [
+export const JOURNAL_MIGRATIONS: readonly Migration[] = [
   { name: "journal-1", sql: TABLES },
   { name: "journal-patch-runs-1", sql: PATCH_RUNS },
   { name: "journal-append-1", sql: APPEND },

@@ -1,8 +1,8 @@
 import { ADDED_COLUMNS } from "../added-columns.ts";
-import type { Step } from "./take-steps.ts";
+import type { Migration } from "./migrate.ts";
 
 /** The tables of records. A released step is never edited; append one. Texts are ordered by their bytes, as SQLite does. */
-export const RECORD_STEPS: readonly Step[] = [
+export const RECORD_MIGRATIONS: readonly Migration[] = [
   {
     name: "records-1",
     sql: `

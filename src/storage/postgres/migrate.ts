@@ -4,7 +4,7 @@ import type { Sql } from "../sql/sql-database.ts";
 import { isLockTimeout } from "./postgres-failure.ts";
 
 /** A change of tables that is made once and recorded by its name, so that parts that grow apart do not share a number. */
-export interface Step {
+export interface Migration {
   readonly name: string;
   readonly sql: string;
 }
@@ -22,7 +22,7 @@ const MAX_TRIES = 3;
  * what was committed before they began. A transaction would go on seeing the tables as they were before it waited. Throws `JOURNAL_IO`
  * where another transaction keeps a table for seconds.
  */
-export async function takeSteps(sql: Sql, steps: readonly Step[]): Promise<void> {
+export async function migrate(sql: Sql, steps: readonly Migration[]): Promise<void> {
   const each = steps.map(
     (step) => `IF NOT EXISTS (SELECT 1 FROM steps WHERE name = '${step.name}') THEN
       ${step.sql.replace(/;\s*$/, "")};
