@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "./json.ts";
 
-/** Whether lists and objects nest deeper than so many levels, of a value that somebody else has parsed. */
+/** Whether lists and objects nest deeper than so many levels, of a value that a library has parsed. */
 export function isDeeperThan(value: Json, levels: number): boolean {
   let layer = [value].filter(isNesting);
   for (let depth = 0; depth < levels && layer.length > 0; depth += 1)

@@ -19,7 +19,7 @@ interface UnknownKey extends Pick<Finding, "at" | "remedy"> {
   readonly within?: string | undefined;
 }
 
-// A hostile file can hold a hundred thousand mistakes; nobody reads more than these.
+// A hostile file can hold a hundred thousand mistakes; no author reads more than these.
 const MAX_PER_SEVERITY = 200;
 
 /** The text of one definition, and what is wrong with it. */

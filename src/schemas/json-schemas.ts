@@ -21,7 +21,7 @@ interface ReadSchema {
   /** JSON without `$schema`. */
   readonly text: string;
   readonly use: SchemaUse;
-  /** Why nobody compiles it. */
+  /** Why it is not compiled. */
   readonly fault: string | undefined;
   /** Absent: it is a thread's to compile and to check. */
   readonly cost: SchemaCost | undefined;

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { MAX_PATTERN_SIZE } from "../core/expressions/expr.ts";
 
-/** A `pattern` of a JSON Schema. Its time is linear in the text, whoever wrote either. */
+/** A `pattern` of a JSON Schema. Its time is linear in the text, for any pattern. */
 export interface LinearPattern {
   test(text: string): boolean;
   /** Instructions: what one character of a text may cost. */

@@ -40,7 +40,7 @@ export function readTemplate(text: string): Template {
   }
 }
 
-/** The names that the template reads and nobody fills, if it is given these. Those that it tests first may be missing. */
+/** The names that the template reads and that neither these names nor the language fill. Those that it tests first may be missing. */
 export function findUnfilled({ reads, source }: Template, given: readonly string[]): readonly UnfilledName[] {
   const unfilled = [...reads].filter(([name]) => !given.includes(name) && !globals.has(name));
   return unfilled.map(([name, at]) => {

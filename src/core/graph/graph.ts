@@ -41,7 +41,7 @@ export interface InputContract {
 export interface RunLimits {
   /** Integer micro-dollars (1 USD = 1,000,000). Absent: no budget. */
   readonly maxCostMicro?: number;
-  /** Beside money. Whoever starts a run merges them with what is asked for. */
+  /** Beside money. The start of a run merges them with the limits of the request. */
   readonly uses?: UseLimits;
   /** What happens when a limit is used up. Absent: the run stops. */
   readonly onExceeded?: "stop" | "ask";
@@ -95,7 +95,7 @@ export type Trigger =
   /** From any application where none is named. */
   | { readonly kind: "event"; readonly event: string; readonly sourceAppId?: string };
 
-/** Who may ask for a route: whoever has a key, has signed the request, or anybody. */
+/** Who may ask for a route: holders of a key, signers of the request, or everyone. */
 export type RouteAuth = "key" | "hmac" | "open";
 
 export type Flow = DagFlow | MachineFlow;

@@ -14,7 +14,7 @@ export interface PolicyTrigger {
   readonly patterns?: readonly PolicyPattern[];
   /** Texts, in whatever case. */
   readonly contains?: readonly string[];
-  /** Integer micro-dollars. A cost that nobody knows is over it. */
+  /** Integer micro-dollars. An unknown cost is over it. */
   readonly costOverMicro?: number;
   readonly tokensOver?: number;
   /** Characters of a text, of anything else as JSON. */

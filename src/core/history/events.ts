@@ -66,7 +66,7 @@ export interface RunStarted extends InputTaken {
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
 }
 
-/** A person has suspended the run. It stays so until somebody resumes it, even if processes start and end meanwhile. */
+/** A person has suspended the run. It stays so until a person resumes it, even if processes start and end meanwhile. */
 interface RunHeld extends EventCommon {
   readonly type: "runHeld";
 }
@@ -125,7 +125,7 @@ export interface StepFailed extends EventCommon {
   readonly message: string;
   readonly retryable: boolean;
   readonly effect: Effect;
-  /** The failure is the answer of whoever did the work: another try is another piece of work. */
+  /** The failure is the answer to the work: another try is another piece of work. */
   readonly answered?: true;
   readonly inputHash?: string;
   readonly costMicro?: number;
@@ -192,7 +192,7 @@ export interface CostReserved extends EventCommon {
   readonly attempt: number;
   /** Counts the calls of the attempt, from 1. */
   readonly call: number;
-  /** Absent: nobody knows what it may cost. */
+  /** Absent: its cost has no known bound. */
   readonly atMostMicro?: number;
 }
 
@@ -204,7 +204,7 @@ export interface CostReported extends EventCommon {
   readonly costMicro: number;
   /** The reserved call that has cost it. */
   readonly call?: number;
-  /** Nobody knows what the call has cost: at least `costMicro`, and it may be as much as was reserved for it. */
+  /** The cost of the call is unknown: at least `costMicro`, and it may be as much as was reserved for it. */
   readonly uncertain?: true;
   /** The call was refused, and nothing was done. */
   readonly refused?: true;
@@ -264,7 +264,7 @@ export interface ApprovalAnswered extends EventCommon {
   readonly by?: string;
   readonly comment?: string;
   readonly edited?: boolean;
-  /** Taken over from another run, where the same was asked: nobody was asked again. */
+  /** Taken over from another run, where the same was asked: no person was asked again. */
   readonly reused?: { readonly run: string; readonly seq: number };
 }
 

@@ -28,7 +28,7 @@ export interface RunState {
   readonly graphs: Map<string, IndexedGraph>;
   readonly active: Map<string, Instance>;
   readonly timers: Map<string, number>;
-  /** Signals that nobody has read yet: sequence numbers by name, in order. */
+  /** Unread signals: sequence numbers by name, in order. */
   readonly signals: Map<string, number[]>;
   /** By signal, longest waiting first. */
   readonly waiters: Map<string, Set<Instance>>;
@@ -77,7 +77,7 @@ interface Answer {
 }
 
 export interface PaidCall {
-  /** Undefined: nobody knows what it may cost. */
+  /** Undefined: its cost has no known bound. */
   readonly atMostMicro: number | undefined;
   /**
    * `open`: in flight. `lost`: its attempt is over, and may yet tell. `unknown`: its cost will never be told.
@@ -100,7 +100,7 @@ export interface Budget {
   uses: UseLimits;
   /** Limits that a person may raise. The host holds them; the core only remembers. */
   asks: Amounts | undefined;
-  /** Those limits before anybody has raised them. */
+  /** Those limits before the first raise. */
   set: Amounts;
   /** Questions whose answer has raised them. */
   readonly raisedBy: string[];

@@ -31,7 +31,7 @@ export function next(state: RunState, event: Event): Step {
 
 /**
  * Applies a stored event: its recorded decisions stand, nothing is evaluated. Returns the commands that it caused, which were
- * performed before unless nobody has driven the run since.
+ * performed before unless no process has driven the run since.
  */
 export function refold(state: RunState, event: Event): readonly Command[] {
   return turn(state, event, event.decided ?? []).commands;

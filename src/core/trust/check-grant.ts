@@ -74,7 +74,7 @@ export function findTaskLack(
   const need = EXECUTOR_NEEDS[kind];
   return (
     wants.find(({ capability, name }) => !allows(grant, capability, name)) ??
-    // A tenant's terminals are on this machine, whoever wrote the workflow.
+    // A tenant's terminals are on this machine, even if the workflow is the operator's.
     (need === "terminals" && !allows(caller, need)
       ? want(need, undefined, `${says} needs to open terminals.`)
       : undefined)

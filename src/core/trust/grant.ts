@@ -26,7 +26,7 @@ const row = (sent: "all" | "none", says: string, saysAll: string, names?: readon
   ...(names === undefined ? {} : { names }),
 });
 
-/** Every capability. A text that is sent has those that harm nobody but whoever pays for it. */
+/** Every capability. A text that is sent has those that cost only the money of its sender. */
 export const CAPABILITIES = {
   dialects: row("all", "be written in {}", "be written in any dialect", WRITTEN_DIALECTS),
   executors: row("all", "have steps of the kinds {}", "have steps of any kind"),
@@ -50,10 +50,10 @@ export const CAPABILITIES = {
 
 export const CAPABILITY_NAMES = Object.keys(CAPABILITIES) as readonly Capability[];
 
-/** The operator's own: files of the application, and whoever has its command line. */
+/** The operator's own: files of the application, and users of its command line. */
 export const EVERYTHING: Grant = toGrant(() => ["*"]);
 
-/** Texts that are sent in requests, unless somebody grants them more. */
+/** Texts that are sent in requests, unless a grant gives them more. */
 export const SENT: Grant = toGrant((name) => CAPABILITIES[name].sent);
 
 export const NOTHING: Grant = toGrant(() => []);
@@ -81,7 +81,7 @@ export function isEverything(grant: Grant): boolean {
   return CAPABILITY_NAMES.every((name) => grant[name].includes("*"));
 }
 
-/** Whether whoever has `grant` may give `other` away. */
+/** Whether a holder of `grant` may give `other` away. */
 export function covers(grant: Grant, other: Grant): boolean {
   return CAPABILITY_NAMES.every((name) => other[name].every((each) => allows(grant, name, each)));
 }
@@ -114,7 +114,7 @@ function matches(pattern: string, name: string): boolean {
   return true;
 }
 
-/** For records. A capability that a later version adds is nobody's whose grant names them one by one. */
+/** For records. A grant that names capabilities one by one lacks those that a later version adds. */
 export function toStored(grant: Grant): Json {
   if (isEverything(grant)) return "everything";
   return covers(SENT, grant) && covers(grant, SENT) ? "sent" : { ...grant };

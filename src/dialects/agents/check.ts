@@ -6,7 +6,7 @@ import type { AgentDefinition, Named } from "./agents-file.ts";
 import type { AgentsFile, GraphWorkflow } from "./parse.ts";
 import { INSTEAD_OF_CUSTOM } from "./resolve-steps.ts";
 
-/** A file with more is no longer one that somebody reads. */
+/** A file with more is not written for a reader. */
 const MAX_WORKFLOWS = 1_000;
 
 /** What agents may name beside the parts of their own file, and those. */

@@ -22,7 +22,7 @@ export interface WorkBody {
   readonly input: Value;
   /** Scripts and prompts that a run keeps. */
   readonly files: readonly NeededFile[];
-  /** Nobody knows how much was done before a crash. */
+  /** After a crash it is unknown how much was done. */
   readonly isOnce: boolean;
 }
 
@@ -109,7 +109,7 @@ const TERMINAL_PREFIX = "core.terminal.";
 function toToolCall({ tool, server, params, output_schema: schema }: ReadKind<"mcp">): WorkBody {
   const [name = ""] = tool?.parts ?? [];
   const short = typeof name === "string" && name.startsWith(TERMINAL_PREFIX) ? name.slice(TERMINAL_PREFIX.length) : "";
-  // A session belongs to the run: whoever holds the terminals calls their tools.
+  // A session belongs to the run: the process that holds the terminals calls their tools.
   if (isTerminalTool(short)) return toTerminal(short, params, schema);
   return toBody("mcp", {
     tool: toText(tool),

@@ -47,7 +47,7 @@ function describeFault(fault: SchemaFault, schema: JsonObject): string {
   return [`${subject} must be one of ${allowed.join(", ")}.`, hint ?? []].flat().join(" ");
 }
 
-/** A keyword that nobody knows is ignored, and with it what it should forbid. */
+/** An unknown keyword is ignored, and with it what it should forbid. */
 function reportMisspeltKeywords(name: string, at: YamlNode, problems: Problems): void {
   for (const { key, written } of unknownKeywords(at)) {
     const message = `\`${name}\`: \`${toExcerpt(written)}\` is no keyword of JSON Schema and is ignored.`;

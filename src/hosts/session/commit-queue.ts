@@ -109,7 +109,7 @@ export class CommitQueue implements HostLog {
   #commit(committers: readonly Committer[], entries: readonly Append[]): void {
     this.#commits += 1;
     this.#committing += committers.length;
-    // Nobody may ever learn whether a commit went through, so each has a name.
+    // Whether a commit went through may stay unknown, so each has a name.
     this.#lastBatch += 1;
     const token = `${this.#name}${this.#lastBatch}`;
     this.#options.journal.append(entries, token).then(

@@ -83,7 +83,7 @@ async function collectStorage(run: LiveRun, command: FinishRun, files: FileStora
   try {
     const path = toPath(await bindStoragePath(run, root, storagePath));
     refuseUngranted(grantOf(run.state.graph.graph.settings), "storage", path);
-    // Checks the path as a write would: after the end nobody could be told.
+    // Checks the path as a write would: after the end there is no step to report it.
     await files.sizeOf(path);
     return { entries: [entry("storage", { path })] };
   } catch (error) {

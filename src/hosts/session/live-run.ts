@@ -304,7 +304,7 @@ export class LiveRun implements Committer, ObservedRun {
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
     this.#waiting = [];
-    // Made only where somebody waits: an error costs its stack, and most runs leave with nobody waiting.
+    // Made only for waiters: an error costs its stack, and most runs have none.
     const reason = why ?? ownerGone();
     for (const { reject } of waiting) reject(reason);
   }

@@ -40,7 +40,7 @@ export class Session<Value = string> {
     this.#takenSeq = state.seq;
   }
 
-  /** Events have been applied that nobody has taken. */
+  /** Events have been applied that were not taken yet. */
   get hasEvents(): boolean {
     return this.#events.length > 0;
   }

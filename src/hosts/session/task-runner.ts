@@ -34,7 +34,7 @@ export interface TaskRunnerParts extends TaskParts, OutcomeRecorderParts {
   readonly ledger: BudgetLedger;
 }
 
-/** How long an executor may take to return after it was told to stop. Then nobody waits for it any longer. */
+/** How long an executor may take to return after it was told to stop. Then it is no longer waited for. */
 const STOP_GRACE_MS = 5_000;
 
 /**

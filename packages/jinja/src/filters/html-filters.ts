@@ -154,7 +154,7 @@ const PAIRS = [
   ["<", ">"],
   ["&lt;", "&gt;"],
 ] as const;
-/** The patterns above go through a word more than once. Nobody writes longer addresses. */
+/** The patterns above go through a word more than once. Real addresses are not longer. */
 const LONGEST_WORD = 2_048;
 
 /** Makes links of the addresses in a text that is HTML already. */

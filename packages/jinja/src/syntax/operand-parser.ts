@@ -20,7 +20,7 @@ const NO_ARGUMENTS: CallArguments = { positional: [], named: [], list: undefined
 
 /** Single values, and what stands behind them: members, calls, filters and tests. */
 export abstract class OperandParser {
-  /** Filters and tests that nobody knows. One in a branch is only wrong when it is reached, and is taken out again. */
+  /** Unknown filters and tests. One in a branch is only wrong when it is reached, and is taken out again. */
   readonly unknown: TemplateError[] = [];
   readonly tokens: TokenReader;
   readonly #known: KnownNames;

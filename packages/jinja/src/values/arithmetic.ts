@@ -3,7 +3,7 @@ import type { ArithmeticOperator } from "../syntax/nodes.ts";
 import { wrong } from "../template-error.ts";
 import type { Numeric } from "./compare.ts";
 
-/** Whole numbers are exact; nobody needs longer ones in a prompt. */
+/** Whole numbers are exact; no prompt needs longer ones. */
 const MOST_BITS = 65_536;
 
 /** Arithmetic on numbers, with Python's rules: `/` gives a float, `//` and `%` round down. */

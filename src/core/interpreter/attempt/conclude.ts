@@ -94,7 +94,7 @@ function project(turn: Turn, instance: Instance, outcome: InstanceOutcome): void
   turn.commands.push({ type: "projectStep", instance, attempt: instance.attempt });
 }
 
-/** A variable is set where it is declared; one that nobody has declared belongs to the flow of the step. */
+/** A variable is set where it is declared; an undeclared one belongs to the flow of the step. */
 function assignVariables(turn: Turn, instance: Instance, assigned: JsonObject | undefined): void {
   if (assigned === undefined) return;
   for (const [name, value] of Object.entries(assigned)) {

@@ -7,7 +7,7 @@ import type { Turn } from "../turn.ts";
 const YOUNG_MS = 60_000;
 /** Older deaths are forgotten. */
 const WINDOW_MS = 10 * 60_000;
-/** Processes die of deploys and memory limits too, so nobody is suspected before. */
+/** Processes die of deploys and memory limits too, so no attempt is suspected before. */
 export const SUSPECT_DEATHS = 3;
 /** One death beside no other suspect may still be chance. */
 const CULPRIT_DEATHS = 2;

@@ -44,7 +44,7 @@ function stopOutspent(turn: Turn, instance: Instance, { outspent, message }: Ste
   stopForBudget(turn, instance);
 }
 
-/** Neither a success nor a failure: nobody knows. The same generation is tried again, unless that is forbidden. */
+/** Neither a success nor a failure: the effect is unknown. The same generation is tried again, unless that is forbidden. */
 export function applyStepInterrupted(turn: Turn, event: StepInterrupted): void {
   const instance = turn.state.active.get(event.path);
   if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;

@@ -38,7 +38,7 @@ export function settleCall({ state }: Turn, { path, attempt, call, uncertain, co
   keep(state, { key, path, call, paid: { atMostMicro: rest, is: "unknown" } });
 }
 
-/** The attempt has told its whole cost, if late. The calls of which it has said that nobody knows are not part of it. */
+/** The attempt has told its whole cost, if late. Calls that it has declared unknown are not part of it. */
 export function closeCalls({ state }: Turn, path: string, attempt: number): void {
   const key = keyOf(path, attempt);
   for (const [call, paid] of state.paidCalls.get(key) ?? [])

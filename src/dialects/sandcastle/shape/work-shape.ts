@@ -11,7 +11,7 @@ import { params, template, value, valueMap } from "./texts.ts";
 
 export const ofAgents = ignored("it belongs to steps that ask an agent.");
 
-/** Real files carry these in steps that ask nobody. */
+/** Real files carry these in steps that ask no agent. */
 const carried = { prompt: ofAgents, model: ofAgents, max_turns: ofAgents, context: ofAgents };
 
 const outputSchema = optional(jsonSchema("output_schema"), "A JSON Schema that the output must fit.");

@@ -57,7 +57,7 @@ function refusePlainText(text: string, scope: ExpressionScope): ExpressionFault 
 
 const URL_LIKE = /^[a-z][a-z0-9+.-]*:\/\/[^\s'"`]+$/i;
 const NUMBER_LIKE = /^-?[0-9.]+(?:e[+-]?[0-9]+)?$/i;
-/** Operators, brackets and quotes: somebody has tried to write an expression. */
+/** Operators, brackets and quotes: signs of an attempted expression. */
 const HAS_SIGNS = /['"`()[\]{}<>=!&|]|\s[-+*/%?]\s|\s(?:and|or|not)\s/i;
 
 function isPlain(text: string, scope: ExpressionScope): boolean {

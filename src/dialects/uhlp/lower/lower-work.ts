@@ -32,7 +32,7 @@ function lowerTerminal(body: WorkOf<"mcp">, scope: ValueScope): Doing | undefine
   const tool = body.target?.tool ?? "";
   const name = tool.startsWith(PREFIX) ? tool.slice(PREFIX.length) : "";
   if (!isTerminalTool(name)) return undefined;
-  // Nobody knows how much of a text was typed before a crash.
+  // After a crash it is unknown how much of a text was typed.
   const once = name === "send_input" ? { atMostOnce: true } : {};
   const input = withFixed({ tool: name }, ["params", inputsOf(body, scope)]);
   return { ...effortOf(body), ...once, kind: "task", executor: "terminal", input };

@@ -133,7 +133,7 @@ export class OwnAccount implements BudgetAccount {
     return this.#state.budget.set;
   }
 
-  /** Of a run that asks nobody all but money are the core's matter. */
+  /** In a run that asks no person, all limits but money are the core's matter. */
   get limits(): Amounts {
     const { asks, limitMicro } = this.#state.budget;
     return asks ?? (limitMicro === undefined ? {} : { cost: limitMicro });

@@ -306,7 +306,7 @@ export class BudgetLedger {
     });
   }
 
-  /** Nobody else writes this, and others wait for what it says. */
+  /** Only this process writes this, and others wait for what it says. */
   #writeUntilDone(write: () => Promise<boolean>): void {
     this.#write(async () => {
       let isDone = false;
@@ -399,7 +399,7 @@ export class BudgetLedger {
     }
   }
 
-  /** No run is driven here any more. What could not be noted is found in the journal: until then nobody else may use it. */
+  /** No run is driven here any more. What could not be noted is found in the journal: until then no other process may use it. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.isShared && !this.#hasFailed) this.#write(async () => this.records?.release(this.holder));
@@ -434,7 +434,7 @@ export class BudgetLedger {
     const shares = this.#sharesOf(payer);
     const { holder } = this;
     this.#writeUntilDone(async () => {
-      // Whoever has committed the end knows all that the run has used.
+      // The process that committed the end knows all that the run has used.
       await this.records?.close(run.runId, shares, { holder, isTakenUp: !payer.isTakenUp });
       this.#noted(payer, shares);
       return true;

@@ -12,7 +12,7 @@ interface LazyBudgetsParts {
   readonly ledger: BudgetLedger;
   readonly journal: Journal;
   readonly graphs: GraphCache;
-  /** Undefined: nobody has set a budget so far. */
+  /** Undefined: no budget is set so far. */
   openBudgets?(): Promise<Budgets | undefined>;
   readonly workers?: { list(): Promise<readonly string[]> } | undefined;
 }

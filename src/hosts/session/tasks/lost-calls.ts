@@ -66,7 +66,7 @@ interface LookUp {
 
 /** The process has been alive for a moment longer than its last sign. */
 const AFTER_LAST_SIGN_MS = 5_000;
-/** An agent that nobody hears any more may work for so long. */
+/** A disconnected agent may work for so long. */
 const PATIENCE_MS = 10 * 60_000;
 /** A run that could not go on without an answer waits for so long. */
 const MOST_WAIT_MS = 1_000;

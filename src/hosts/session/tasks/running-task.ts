@@ -328,7 +328,7 @@ export class RunningTask implements Task, StartNote {
     else this.#timeout?.resume();
   }
 
-  /** Shown to those who watch now, and kept for nobody. */
+  /** Shown to those who watch now, and not kept. */
   #showLive(event: JsonObject): void {
     const { run, path, attempt } = this;
     if (!run.isWatched) return;

@@ -5,7 +5,7 @@ import type { RunningTask } from "./running-task.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** No death counts against an attempt that has lived for so long: it is in nobody's way any more. */
+/** No death counts against an attempt that has lived for so long: it holds no other attempt back any more. */
 const CLEARED_AFTER_MS = 60_000;
 /** So few suspects go one by one: the one that is found out has died twice beside no other. */
 const ONE_BY_ONE = 4;
@@ -64,7 +64,7 @@ export class SuspectFlights {
     });
   }
 
-  /** Lets the next ones go if nobody is under way. */
+  /** Lets the next ones go if none is under way. */
   #look(): void {
     this.#stopAlarm?.();
     this.#stopAlarm = undefined;
