@@ -35,6 +35,20 @@ const EXTERNAL = /^(@lydell\/node-pty|@aws-sdk\/|@restatedev\/)/;
 const NO_SPANS = "\0no-spans";
 const LICENSES = new Set(["MIT", "MIT-0", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "PSF-2.0"]);
 
+/** Libraries that one feature brings together. */
+const FAMILIES: readonly (readonly [name: string, libraries: RegExp])[] = [
+  ["html", /html|^(@selderee|selderee|parseley|leac|peberminta|deepmerge-ts|dom.*|entities)$/],
+  ["markdown", /^(markdown-it|linkify-it|mdurl|uc\.micro|punycode\.js)$/],
+  ["redis", /redis|^(denque|cluster-key-slot|standard-as-callback|debug|ms|supports-color|has-flag)$/],
+  [
+    "screen",
+    /ansi|cursor|string-(truncated-)?width|^(log-update|onetime|mimic-function|signal-exit|environment|sisteransi|@clack|get-east-asian-width|is-fullwidth-code-point)$/,
+  ],
+  ["spawn", /^(cross-spawn|which|isexe|path-key|shebang-.*)$/],
+  ["pg", /^(pg.*|split2)$/],
+  ["schemas", /^(ajv.*|fast-uri|fast-deep-equal|json-schema-traverse)$/],
+];
+
 const traced = {
   run: new Set([...(await traceRun()), ...(await traceRun("--json")), ...(await traceRun("--json=lines"))]),
   serve: await traceServe(),
@@ -83,7 +97,8 @@ function chunkOf(id: string): string {
   // A feature that is used brings its own folder, and no other.
   const own = /^(?:src|packages)\/(\w+)(?:\/([\w-]+))?\//.exec(relative(ROOT, id));
   if (own !== null) return own.slice(1).filter(Boolean).join("-");
-  return /.*node_modules\/(@[^/]+|[^/]+)\//.exec(id)?.[1] ?? "builtins";
+  const library = /.*node_modules\/(@[^/]+|[^/]+)\//.exec(id)?.[1] ?? "builtins";
+  return FAMILIES.find(([, names]) => names.test(library))?.[0] ?? library;
 }
 
 /** A static import of something that is not installed would stop every start. */
