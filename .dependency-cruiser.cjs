@@ -1,24 +1,15 @@
-/** What each folder of src/ may import beside itself. A new arrow is a design decision: say why in the commit. */
-const layers = {
-  core: [],
-  // Definitions, inputs, outputs and tools have schemas that strangers write: one place compiles and checks them.
-  schemas: ["core"],
-  // Definitions call the tools that ports/terminals/terminal-tools.ts describes.
-  dialects: ["core", "ports", "schemas"],
-  // What other programs import as `pawl/client`: it knows the server by the types of its operations, and loads none of them.
-  client: ["core", "operations"],
-  ports: ["core"],
-  executors: ["core", "ports", "schemas"],
-  storage: ["core", "ports"],
-  // Between processes. It keeps nothing, so it is no storage.
-  relay: ["core", "ports"],
-  hosts: ["core", "ports"],
-  config: ["core"],
-  telemetry: ["core", "ports"],
-  triggers: ["core", "ports", "operations"],
-  operations: ["core", "dialects", "ports", "hosts", "config", "schemas"],
-  surfaces: ["core", "operations", "triggers", "config", "ports", "client"],
-};
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+
+/**
+ * What each folder of src/ may import beside itself: the table of docs/architecture.md. A new arrow is a design decision: say
+ * why in the commit.
+ */
+const layers = Object.fromEntries(
+  [...readFileSync(join(__dirname, "docs/architecture.md"), "utf8").matchAll(/^\| `src\/(\w+)` \|.*\| ([^|]+) \|$/gm)]
+    .filter(([, , allowed]) => allowed !== "everything")
+    .map(([, layer, allowed]) => [layer, allowed === "nothing" ? [] : allowed.match(/\w+(?=,|$| \()/g)]),
+);
 
 /** Folders whose subfolders do not know each other, with the subfolders that are there to be shared. */
 const siblings = {
@@ -43,7 +34,7 @@ const names = Object.keys(layers).join("|");
 
 const layerRules = Object.entries(layers).map(([layer, allowed]) => ({
   name: `layer-${layer}`,
-  comment: `src/${layer} may import ${["itself", ...allowed].join(", ")}. The table is in .dependency-cruiser.cjs.`,
+  comment: `src/${layer} may import ${["itself", ...allowed].join(", ")}. The table is in docs/architecture.md.`,
   severity: "error",
   from: { path: `^src/${layer}/`, pathNot: tests },
   to: { path: "^src/", pathNot: `^src/(${[layer, ...allowed].join("|")})/` },
@@ -96,7 +87,7 @@ module.exports = {
     },
     {
       name: "layer-unknown",
-      comment: "Every file of src/ belongs to a layer of the table in .dependency-cruiser.cjs.",
+      comment: "Every file of src/ belongs to a layer of the table in docs/architecture.md.",
       severity: "error",
       from: { path: "^src/", pathNot: `^src/(${names}|app)/|^src/main[.]ts$|${tests}` },
       to: {},
