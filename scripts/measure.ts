@@ -11,6 +11,7 @@ import ts from "typescript";
 const ROOT = resolve(import.meta.dirname, "..");
 const LONGEST_FILES = 10;
 const FRAGMENT_LINES = 60;
+const TINY_LINES = 30;
 const FILES_SIDE_BY_SIDE = 20;
 const RIDDLE_WORDS = /^(Of|What|As|Who|Whoever|Where)\b/;
 const SIZE = "scripts/size.json";
@@ -44,24 +45,28 @@ function printAll(): void {
   printTypeHoles();
   printComments();
   printSpine();
-  if (process.argv.includes("--run")) printRun();
+  if (process.argv.includes("--run")) {
+    printRun();
+    printPackage();
+  }
 }
 
 /** The code grows only where somebody says so, in the same commit. */
 function checkSize(): void {
   const allowed = JSON.parse(readFileSync(join(ROOT, SIZE), "utf8")) as Readonly<Record<string, number>>;
-  const run = sum(measureRun());
+  const { own, modules } = measureRun();
   // Timers come sooner or later: a few lines of a run are executed, or not.
   const found = {
     "lines of src without tests": sum(files),
     "lines of src and packages": sum(files) + sum(packages),
-    "lines that one run executes": Math.floor(run / 50) * 50,
+    "lines that one run executes": Math.floor(sum(own) / 50) * 50,
+    "modules that one run loads": modules,
   };
-  for (const [what, lines] of Object.entries(found)) {
+  for (const [what, count] of Object.entries(found)) {
     const most = allowed[what] ?? 0;
-    row(what, `${number(lines)} (${number(most)} allowed)`);
-    if (lines <= most) continue;
-    console.error(`Take lines away elsewhere, or raise "${what}" in ${SIZE} in the same commit and say why.`);
+    row(what, `${number(count)} (${number(most)} allowed)`);
+    if (count <= most) continue;
+    console.error(`Take as much away elsewhere, or raise "${what}" in ${SIZE} in the same commit and say why.`);
     process.exitCode = 1;
   }
 }
@@ -74,6 +79,7 @@ function printLines(): void {
   for (const [folder, inside] of groupBy(files, ({ path }) => path.split("/").slice(0, 2).join("/"))) {
     row(`  ${folder}`, number(sum(inside)));
   }
+  row(`files under ${TINY_LINES} lines`, number(files.filter(({ lines }) => lines < TINY_LINES).length));
   heading("Longest files");
   const byLength = files.toSorted((a, b) => b.lines - a.lines);
   for (const { path, lines } of byLength.slice(0, LONGEST_FILES)) row(`  ${path}`, number(lines));
@@ -106,6 +112,7 @@ function printImporters(): void {
   );
   heading("Files with exactly one importer");
   row("all", number(single.length));
+  row(`at most ${FRAGMENT_LINES} lines`, number(single.filter(({ lines }) => lines <= FRAGMENT_LINES).length));
   row(`at most ${FRAGMENT_LINES} lines, beside the importer`, `${beside.length} (${number(sum(beside))} lines)`);
   if (process.argv.includes("--list")) {
     for (const { path, lines, importer } of beside) row(`  ${path} (for ${basename(importer)})`, number(lines));
@@ -166,30 +173,49 @@ function readSpine(): string[] {
  * the evaluation of the module. A line is executed if it lies in the innermost range that V8 counted at least once, within
  * such a function, and holds code; lines of imports, types and what a module evaluates when it is loaded are not counted.
  */
-function measureRun(): readonly { readonly path: string; readonly lines: number }[] {
+function measureRun(): {
+  readonly own: readonly { readonly path: string; readonly lines: number }[];
+  readonly modules: number;
+} {
   const folder = mkdtempSync(join(tmpdir(), "pawl-measure-"));
   try {
     const args = ["src/main.ts", ...RUN, "--data", join(folder, "data")];
     const env = { ...process.env, NODE_V8_COVERAGE: join(folder, "coverage") };
     const ended = spawnSync(process.execPath, args, { cwd: ROOT, env, encoding: "utf8" });
     if (ended.status !== 0) throw new Error(`pawl ${RUN.join(" ")} ended with ${ended.status}:\n${ended.stderr}`);
-    return [...readCoverage(join(folder, "coverage"))].map(([path, functions]) => ({
-      path,
-      lines: executedLines(readSource(path), functions),
-    }));
+    const covered = [...readCoverage(join(folder, "coverage"))];
+    const own = covered
+      .filter(([path]) => path.startsWith("src/"))
+      .map(([path, functions]) => ({ path, lines: executedLines(readSource(path), functions) }));
+    return { own, modules: covered.length };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function printRun(): void {
-  const loaded = measureRun();
-  const entered = loaded.filter(({ lines }) => lines > 0);
+  const { own, modules } = measureRun();
+  const entered = own.filter(({ lines }) => lines > 0);
   heading(`One \`pawl ${RUN.slice(0, 2).join(" ")} --agent simulated\` under V8 coverage`);
-  row("files of src loaded", number(loaded.length));
+  row("modules loaded, from source, with those of libraries", number(modules));
+  row("files of src loaded", number(own.length));
   row("files of src entered / lines executed", `${entered.length} / ${number(sum(entered))}`);
   if (!process.argv.includes("--list")) return;
   for (const file of entered.toSorted((a, b) => b.lines - a.lines)) row(`  ${file.path}`, number(file.lines));
+}
+
+/** As `npm pack` would pack it, of what was built last. */
+function printPackage(): void {
+  const packed = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: ROOT, encoding: "utf8" });
+  const [{ entryCount, size, unpackedSize }] = JSON.parse(packed.stdout) as readonly [
+    { readonly entryCount: number; readonly size: number; readonly unpackedSize: number },
+  ];
+  heading("The published package");
+  row("files / MB packed / MB unpacked", `${entryCount} / ${megabytes(size)} / ${megabytes(unpackedSize)}`);
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
 }
 
 interface CoveredFunction {
@@ -206,7 +232,7 @@ function readCoverage(folder: string): Map<string, CoveredFunction[]> {
     for (const { url, functions } of result) {
       if (!url.startsWith("file:")) continue;
       const path = relative(ROOT, fileURLToPath(url));
-      if (path.startsWith("src/")) covered.set(path, [...(covered.get(path) ?? []), ...functions]);
+      covered.set(path, [...(covered.get(path) ?? []), ...functions]);
     }
   }
   return covered;
