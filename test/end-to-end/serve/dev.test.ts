@@ -16,11 +16,11 @@ test("pawl dev reads its settings again, shows what is broken, and keeps its run
 
   writeFileSync(join(folder, "pawl.yaml"), "agent: [");
   await dev.said("CONFIG_INVALID");
-  await dev.said("Mend it");
+  await dev.said("Fix it");
   expect((await pawl(["runs", "show", id, "--url", url], { cwd: folder })).code).toBe(0);
 
   writeFileSync(join(folder, "pawl.yaml"), `${SETTINGS}log: { level: warn }\n`);
-  await dev.said("beginning anew");
+  await dev.said("restarting");
   // The server that ends still answers, and then nobody does for a moment.
   const codeOf = async (...command: string[]) => (await pawl([...command, id, "--url", url], { cwd: folder })).code;
   await expect.poll(() => codeOf("approve"), { interval: 200 }).toBe(0);
