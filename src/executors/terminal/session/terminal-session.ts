@@ -3,8 +3,7 @@ import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-li
 import { type ExpectedEcho, NO_ECHO } from "../screen/echo.ts";
 import { openModel } from "../screen/open-model.ts";
 import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
-import { TerminalScreen } from "../screen/terminal-screen.ts";
-import { unfinishedSequence } from "../screen/terminal-screen.ts";
+import { TerminalScreen, unfinishedSequence } from "../screen/terminal-screen.ts";
 import type { Pty, PtyEnd, PtyEvents, SessionFacts, ShownBefore } from "./pty.ts";
 
 export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";
