@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 
@@ -63,7 +62,6 @@ const HANGS_MS = 300_000;
  */
 export default defineConfig({
   // What is tested is what is written, not what was built last.
-  resolve: { alias: { "#jinja": fileURLToPath(new URL("packages/jinja/src/jinja.ts", import.meta.url)) } },
   test: {
     pool: "forks",
     reporters: ["default", new SkippedReporter(), ...REPORTERS],
