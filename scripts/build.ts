@@ -49,10 +49,8 @@ const FAMILIES: readonly (readonly [name: string, libraries: RegExp])[] = [
   ["schemas", /^(ajv.*|fast-uri|fast-deep-equal|json-schema-traverse)$/],
 ];
 
-const traced = {
-  run: new Set([...(await traceRun()), ...(await traceRun("--json")), ...(await traceRun("--json=lines"))]),
-  serve: await traceServe(),
-};
+const [serve, ...runs] = await Promise.all([traceServe(), ...[[], ["--json"], ["--json=lines"]].map(traceRun)]);
+const traced = { run: new Set(runs.flatMap((modules) => [...modules])), serve };
 for (const name of readdirSync(DIST)) if (name.endsWith(".js")) rmSync(join(DIST, name));
 const alone = await Promise.all(Object.entries(ALONE).map(([name, path]) => bundle({ [name]: path })));
 const chunks = await bundle({ main: join(ROOT, "src/main.ts") }, chunkOf);
@@ -102,8 +100,8 @@ function chunkOf(id: string): string {
 }
 
 /** A static import of something that is not installed would stop every start. */
-function refuseStray({ fileName, imports }: OutputChunk): void {
-  const name = fileName.slice(0, -"-HASHHASH.js".length);
+function refuseStray({ fileName, moduleIds: [first = ""], imports }: OutputChunk): void {
+  const name = chunkOf(first);
   const stray = imports.filter((path) =>
     EXTERNAL.test(path)
       ? !/^(storage-s3|hosts-restate|app-restate)$/.test(name)
@@ -120,7 +118,7 @@ function forBundle(toChunk?: (id: string) => string): Plugin {
   const programs = new Map(Object.entries(ALONE).map(([name, path]) => [path, name]));
   return {
     name: "for-bundle",
-    // The counter of processor time asks it for a span that nobody begins.
+    // The counter of processor time asks it for a span that no one begins.
     resolveId: { filter: { id: /^@opentelemetry\/api$/ }, handler: () => NO_SPANS },
     load: {
       filter: { id: new RegExp(NO_SPANS) },
@@ -155,7 +153,7 @@ function toRoot(id: string, path: string): string {
   return below;
 }
 
-/** Bundling a library owes the text of its licence. Throws for a licence that nobody has looked at. */
+/** Bundling a library owes the text of its licence. Throws for one that is not in `LICENSES`. */
 function writeNotices(ids: readonly string[]): void {
   const folders = new Set(ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []));
   const notices = [...folders].sort().map((folder) => {
@@ -188,7 +186,7 @@ function copyTypes(entry: string): void {
 }
 
 /** The modules that a run of one step loads. */
-function traceRun(...options: readonly string[]): Promise<ReadonlySet<string>> {
+function traceRun(options: readonly string[]): Promise<ReadonlySet<string>> {
   return trace((folder) => {
     writeFileSync(join(folder, "one.yaml"), RUN);
     writeFileSync(join(folder, "script.yaml"), "delay_ms: 0\nsteps:\n  only: { reply: one }\n");
