@@ -170,18 +170,13 @@ async function withDatabase<T>(
   isTarget: boolean,
   work: (data: CopiedData, place: string) => Promise<T>,
 ): Promise<T> {
-  const [{ readDatabaseUrl }, { PostgresDatabase }, { withPostgresData }] = await Promise.all([
-    import("../storage/postgres/database-address.ts"),
+  const [{ withOneConnection }, { withPostgresData }] = await Promise.all([
     import("../storage/postgres/postgres-database.ts"),
     import("../storage/postgres/copied-data.ts"),
   ]);
-  const address = readDatabaseUrl(url);
-  const database = new PostgresDatabase({ address, connections: 1 });
-  try {
-    return await withPostgresData(database, { isTarget }, (data) => work(data, address.shown));
-  } finally {
-    await database.close();
-  }
+  return withOneConnection(url, (database, { shown }) =>
+    withPostgresData(database, { isTarget }, (data) => work(data, shown)),
+  );
 }
 
 /** A folder is a target while no process works on it and nothing is in it. */

@@ -586,7 +586,7 @@ class App implements OpenApplication {
     if (endpoint === undefined || this.#tracing !== undefined) return;
     const [{ openTracing }, { readVersion }] = await Promise.all([
       import("../telemetry/spans/open-tracing.ts"),
-      import("./read-version.ts"),
+      import("../config/read-version.ts"),
     ]);
     const { mask } = this;
     const tell = (line: string) => this.#options.tell(line);

@@ -1,4 +1,5 @@
 import type { Config } from "../../config/load-config.ts";
+import { readVersion } from "../../config/read-version.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Reach } from "../../core/trust/grant.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
@@ -6,7 +7,6 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
-import { readVersion } from "../read-version.ts";
 import { type CodeAndModels, pathOrName } from "./code-and-models.ts";
 
 interface ToolsOptions {

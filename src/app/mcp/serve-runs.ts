@@ -1,3 +1,4 @@
+import { readVersion } from "../../config/read-version.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { AppHost, Driving, Place, Ports, ServeRunsOptions, Stores } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
@@ -6,7 +7,6 @@ import { RequestRunner, type RunningHost } from "../../operations/start/request-
 import { Submissions } from "../../operations/start/submit-run.ts";
 import type { LentParts } from "../../surfaces/mcp/service/service-tool.ts";
 import type { ReconnectingHost } from "../owner/reconnecting-host.ts";
-import { readVersion } from "../read-version.ts";
 import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 
 interface Served {

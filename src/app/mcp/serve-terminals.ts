@@ -1,7 +1,7 @@
+import { readVersion } from "../../config/read-version.ts";
 import type { Place, Ports, ServeTerminalsOptions, ServeToolsOptions } from "../../operations/application/ports.ts";
 import type { WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
-import { readVersion } from "../read-version.ts";
 import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 
 interface Served {

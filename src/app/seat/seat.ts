@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -49,4 +50,11 @@ export interface StorageWatch {
   /** Until `stop`. What is found is logged once, and once when it is over. */
   start(log: Log): void;
   stop(): void;
+}
+
+/** Logs trouble that begins or changes, and its end, once. `before`: the code that was logged last. */
+export function logTrouble(log: Log, trouble: PawlError | undefined, before: ErrorCode | undefined): void {
+  if (trouble?.code === before) return;
+  if (trouble === undefined) log.write("info", "storage: what is written is kept again");
+  else log.write("error", `storage: ${trouble.code} ${trouble.message}`, { code: trouble.code });
 }

@@ -16,7 +16,7 @@ import { openPostgresJournal } from "../../storage/postgres/journal/postgres-jou
 import { lookAfterDatabase } from "../../storage/postgres/look-after-database.ts";
 import { dropNamedInDatabase } from "../../storage/postgres/named-blobs.ts";
 import { createPoolShares } from "../../storage/postgres/pool-shares.ts";
-import { PostgresDatabase } from "../../storage/postgres/postgres-database.ts";
+import { PostgresDatabase, withOneConnection } from "../../storage/postgres/postgres-database.ts";
 import { createPostgresInbox, type Signals } from "../../storage/postgres/postgres-inbox.ts";
 import { PostgresSignals } from "../../storage/postgres/postgres-signals.ts";
 import { ServerTime } from "../../storage/postgres/server-time.ts";
@@ -26,7 +26,7 @@ import { once } from "../once.ts";
 import { type OpenServiceRecords, openRecordsOn } from "../open-service-records.ts";
 import type { SocketPath } from "../owner/socket-path.ts";
 import { SystemClock } from "../system-clock.ts";
-import type { Seat, StorageWatch } from "./seat.ts";
+import { logTrouble, type Seat, type StorageWatch } from "./seat.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -160,14 +160,8 @@ function wakeBy(redis: RedisLink, signals: Signals): Signals {
 }
 
 /** By one connection of its own, which needs no key for secrets: who brings tables up to date reads none. */
-export async function careForDatabase<T>(url: string, work: (care: DatabaseCare) => Promise<T>): Promise<T> {
-  const address = readDatabaseUrl(url);
-  const database = new PostgresDatabase({ address, connections: 1 });
-  try {
-    return await work(lookAfterDatabase(database, address));
-  } finally {
-    await database.close();
-  }
+export function careForDatabase<T>(url: string, work: (care: DatabaseCare) => Promise<T>): Promise<T> {
+  return withOneConnection(url, (database, address) => work(lookAfterDatabase(database, address)));
 }
 
 const WATCH_EVERY_MS = 1_000;
@@ -221,10 +215,8 @@ class DatabaseWatch implements StorageWatch {
     this.#unanswered = await this.#database.all("SELECT 1").then(() => undefined, toTrouble);
     this.#isLooking = false;
     const { trouble } = this;
-    if (trouble?.code === this.#told) return;
+    logTrouble(log, trouble, this.#told);
     this.#told = trouble?.code;
-    if (trouble === undefined) log.write("info", "storage: what is written is kept again");
-    else log.write("error", `storage: ${trouble.code} ${trouble.message}`, { code: trouble.code });
   }
 }
 

@@ -11,7 +11,7 @@ import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
 import { openSqliteJournal } from "../../storage/sqlite/sqlite-journal.ts";
 import type { StorageThread } from "../storage-thread/storage-thread.ts";
 import { SystemClock } from "../system-clock.ts";
-import type { Seat, StorageWatch } from "./seat.ts";
+import { logTrouble, type Seat, type StorageWatch } from "./seat.ts";
 
 interface FileSeatOptions {
   readonly dataDir: string;
@@ -95,9 +95,7 @@ export class FileWatch implements StorageWatch {
     void this.#trySpace();
     const before = this.#trouble?.code;
     this.#trouble = this.#journal.findTrouble(PATIENCE_MS) ?? this.#isFull ?? this.#findLock();
-    if (this.#trouble?.code === before) return;
-    if (this.#trouble === undefined) log.write("info", "storage: what is written is kept again");
-    else log.write("error", `storage: ${this.#trouble.code} ${this.#trouble.message}`, { code: this.#trouble.code });
+    logTrouble(log, this.#trouble, before);
   }
 
   #findLock(): PawlError | undefined {

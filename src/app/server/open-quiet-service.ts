@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import { readVersion } from "../../config/read-version.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Ports } from "../../operations/application/ports.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
@@ -9,7 +10,6 @@ import { createHttpApp } from "../../surfaces/http/create-http-app.ts";
 import type { HttpEnv, HttpParts } from "../../surfaces/http/http-parts.ts";
 import { OpenStreams } from "../../surfaces/http/open-streams.ts";
 import { loadEndpoints } from "../../surfaces/http/service/endpoints.ts";
-import { readVersion } from "../read-version.ts";
 import { composeHttpParts, type Gate } from "./compose-http-parts.ts";
 
 interface QuietService extends Pick<HttpParts, "hosts" | "isLoopback" | "onDefect"> {

@@ -1,3 +1,4 @@
+import { readVersion } from "../../config/read-version.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
@@ -24,7 +25,6 @@ import { loadEndpoints } from "../../surfaces/http/service/endpoints.ts";
 import { RunLog } from "../../telemetry/logs/run-log.ts";
 import { Scheduler } from "../../triggers/schedules/scheduler.ts";
 import { openOutbound } from "../open-outbound.ts";
-import { readVersion } from "../read-version.ts";
 import { composeHttpParts } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { listRoutes, listTriggers, tellMissing, tellProblems } from "./served-definitions.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import type { Sql, SqlDatabase, SqlValue } from "../sql/sql-database.ts";
-import type { DatabaseAddress } from "./database-address.ts";
+import { type DatabaseAddress, readDatabaseUrl } from "./database-address.ts";
 import { isInTheWay, isLost, isNotPrepared, toDatabaseFailure } from "./postgres-failure.ts";
 import { fromPostgres, toNumbered, toPostgres } from "./postgres-text.ts";
 
@@ -177,5 +177,19 @@ export class PostgresDatabase implements SqlDatabase {
         await setTimeout(pauseMs);
       }
     }
+  }
+}
+
+/** Works on the database of an address by one connection, which ends with the work. */
+export async function withOneConnection<T>(
+  url: string,
+  work: (database: PostgresDatabase, address: DatabaseAddress) => Promise<T>,
+): Promise<T> {
+  const address = readDatabaseUrl(url);
+  const database = new PostgresDatabase({ address, connections: 1 });
+  try {
+    return await work(database, address);
+  } finally {
+    await database.close();
   }
 }

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { readVersion } from "../../config/read-version.ts";
 import { ERRORS } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { parseExact } from "../../core/exact-json.ts";
 import type { OpenApp } from "./cli-context.ts";
 import { print } from "./print.ts";
 import { io } from "./process-io.ts";
@@ -36,12 +35,6 @@ export async function runCli(args: readonly string[], openApp: OpenApp): Promise
   } catch (error) {
     return reportFailure(error, written);
   }
-}
-
-async function readVersion(): Promise<string> {
-  const text = await readFile(new URL("../../../package.json", import.meta.url), "utf8");
-  const { version } = parseExact(text) as { readonly version: string };
-  return version;
 }
 
 function reportFailure(error: unknown, written: readonly string[]): number {
