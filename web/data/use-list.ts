@@ -17,6 +17,8 @@ export type ItemOf<At extends ListRoute> = OutputOf<At>["items"][number];
 interface ListOptions {
   /** It is read again when one of these happens in a run. */
   readonly when?: (event: FeedEvent) => boolean;
+  /** What these events cause is written after them: the list is read once more a moment later. */
+  readonly isLate?: boolean;
   /** It has no cursors: what follows is asked for by number. */
   readonly isNumbered?: boolean;
 }
@@ -25,12 +27,13 @@ type From = { readonly cursor?: string; readonly offset?: number };
 
 const PAGE = 100;
 const A_PAGE_MS = 1_000;
+const LATER_MS = 2_000;
 
 /** A list of the server, as many pages as were scrolled to. `more` reads the next one, if there is one. */
 export function useList<At extends ListRoute>(
   at: At,
   filter: Omit<NonNullable<InputOf<At>[0]>, "limit" | "cursor" | "offset">,
-  { when, isNumbered = false }: ListOptions = {},
+  { when, isLate = false, isNumbered = false }: ListOptions = {},
 ) {
   const { client } = useServer();
   const query = useInfiniteQuery<OutputOf<At>, ApiError, InfiniteData<OutputOf<At>>, readonly unknown[], From>({
@@ -52,7 +55,9 @@ export function useList<At extends ListRoute>(
     return Math.max(1, pages) * A_PAGE_MS;
   });
   useFeed((events) => {
-    if (when !== undefined && (events.length === 0 || events.some(when))) again.ask();
+    if (when === undefined || (events.length > 0 && !events.some(when))) return;
+    again.ask();
+    if (isLate) setTimeout(() => again.ask(), LATER_MS);
   });
   // A page that is asked for while the list is read again would break that off.
   const more = useMore({ hasNextPage, isFetchingNextPage: isFetching, fetchNextPage });

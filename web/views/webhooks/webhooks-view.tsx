@@ -35,7 +35,7 @@ export function WebhooksView() {
     }),
     [status, run],
   );
-  const list = useList("GET /webhooks", filter, { when: isTold });
+  const list = useList("GET /webhooks", filter, { when: isTold, isLate: true });
   const { items } = list;
   useAgainAt(
     list,
