@@ -6,7 +6,6 @@ import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../core/trust/grant.ts";
 import { type CapacityOptions, CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
-import type { Drives } from "../hosts/local/local-host-options.ts";
 import type {
   AppHost,
   CopyReport,
@@ -38,8 +37,7 @@ import type { Budgets } from "../ports/service/budgets.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
-import { NO_BUDGETS, type Waits } from "../ports/waits.ts";
-import type { Tracing } from "../telemetry/spans/open-tracing.ts";
+import type { Waits } from "../ports/waits.ts";
 import { doAll } from "./do-all.ts";
 import { type Agents, composeAgents } from "./executors/agents.ts";
 import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-models.ts";
@@ -48,10 +46,7 @@ import { TerminalParts } from "./executors/terminal-parts.ts";
 import { composeTools, type Tools } from "./executors/tools.ts";
 import { openOutbound } from "./open-outbound.ts";
 import { OpenedParts } from "./opened-parts.ts";
-import type { Connection } from "./owner/connect.ts";
-import type { Ownership } from "./owner/open-ownership.ts";
-import type { ReconnectingHost } from "./owner/reconnecting-host.ts";
-import type { Seat } from "./seat/seat.ts";
+import { Hosting } from "./owner/hosting.ts";
 import type { SharedDatabase } from "./seat/shared-database.ts";
 import { SystemClock } from "./system-clock.ts";
 
@@ -75,17 +70,13 @@ export async function createApp(options: AppOptions): Promise<OpenApplication> {
   return new App(appDir, config, options);
 }
 
-/** Other processes drive what is started. */
-const DRIVES_NONE: Drives = { runs: "none", concurrency: 0 };
-
 /** The only place that knows every part. Modules are loaded when they are needed: that is most of what a command costs. */
 class App implements OpenApplication {
   readonly appDir: string;
   readonly dataDir: string;
   readonly config: Config;
   /** That of the database, once it is known. */
-  readonly clock = new SystemClock(() => this.#seat?.clock.offsetMs ?? 0);
-  #seat: Seat | undefined;
+  readonly clock = new SystemClock(() => this.#hosting.offsetMs);
   readonly grant = EVERYTHING;
   readonly findExecutor: FindExecutor;
   readonly capacity: CapacityPools;
@@ -101,10 +92,8 @@ class App implements OpenApplication {
   readonly #terminals: TerminalParts;
   readonly #agents: Agents;
   readonly #observers: RunObservers;
-  #tracing: Tracing | undefined;
+  readonly #hosting: Hosting;
   #shared: Promise<SharedDatabase> | undefined;
-  #host: Promise<ReconnectingHost> | undefined;
-  #isServer = false;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
     this.appDir = appDir;
@@ -122,7 +111,7 @@ class App implements OpenApplication {
       storage,
       makesNothing,
       database,
-      finishOutbox: async (ids) => (await this.#openedHost()).finishOutbox(ids),
+      finishOutbox: async (ids) => (await this.#hosting.open()).finishOutbox(ids),
     });
     const parts = { appDir, dataDir: this.dataDir, config };
     const { limits, patience_ms: patienceMs } = config.settings.capacity;
@@ -161,6 +150,42 @@ class App implements OpenApplication {
       agents: this.#agents,
       capacity: this.capacity,
     });
+    this.#hosting = new Hosting({
+      app: this,
+      parts: this.#parts,
+      terminals: this.#terminals,
+      capacity: this.capacity,
+      secrets: this.#secrets,
+      observers: this.#observers,
+      program: options.program,
+      database,
+      tell,
+      onDefect: options.onDefect,
+    });
+  }
+
+  host(): Promise<AppHost> {
+    return this.#hosting.open();
+  }
+
+  backgroundHost(use?: { readonly onlyStarts?: boolean }): Promise<AppHost> {
+    return this.#hosting.openInBackground(use);
+  }
+
+  findOwner(): Promise<Owner> {
+    return this.#hosting.findOwner();
+  }
+
+  isDriven(): Promise<boolean> {
+    return this.#hosting.isDriven();
+  }
+
+  waits(runs: readonly string[]): Promise<Waits> {
+    return this.#hosting.waits(runs);
+  }
+
+  storageTrouble() {
+    return this.#hosting.storageTrouble();
   }
 
   records(): Promise<Records> {
@@ -183,20 +208,6 @@ class App implements OpenApplication {
     return (await this.#parts.serviceIfThere())?.budgets;
   }
 
-  host(): Promise<AppHost> {
-    return this.#openedHost();
-  }
-
-  backgroundHost({ onlyStarts = false } = {}): Promise<AppHost> {
-    const isShared = this.#database() !== undefined;
-    this.#host ??= this.#openHost(async () => {
-      if (!isShared) return this.#connectToBackground();
-      // What a command begins waits for a process that stays. An answer is recorded by whoever can, also where there is none.
-      return onlyStarts ? this.#connect(DRIVES_NONE) : this.#connect();
-    });
-    return this.#host;
-  }
-
   async secrets(): Promise<RunSecrets> {
     const { FileSealer } = await import("../storage/files/file-sealer.ts");
     const { secrets, webhook } = this.config.settings;
@@ -209,19 +220,6 @@ class App implements OpenApplication {
       derive: (purpose) => sealer.derive(purpose),
       open: (sealed) => sealer.open(sealed),
     };
-  }
-
-  async findOwner(): Promise<Owner> {
-    const connection = (await this.#host)?.connection;
-    if (connection?.role === "owner") return { state: "held", pid: process.pid, url: connection.ownership.url };
-    if (this.#database() !== undefined) return { state: "free" };
-    const { lookForOwner } = await import("./owner/connect.ts");
-    return lookForOwner(this.dataDir);
-  }
-
-  async isDriven(): Promise<boolean> {
-    const database = await this.#database();
-    return database === undefined ? (await this.findOwner()).state === "held" : database.isDriven();
   }
 
   leftTerminals(): Promise<TerminalViews | undefined> {
@@ -320,29 +318,6 @@ class App implements OpenApplication {
     };
   }
 
-  async storageTrouble() {
-    const connection = await this.#connection();
-    return connection?.role === "owner" ? connection.ownership.storage.trouble : undefined;
-  }
-
-  async waits(runs: readonly string[]): Promise<Waits> {
-    const mine = await this.#connection();
-    const nothing: Waits = { ...NO_BUDGETS, capacity: [] };
-    if (mine?.role === "owner") {
-      const capacity = runs.flatMap((run) => this.capacity.waitsOf(run));
-      return { ...nothing, ...mine.host.budgetView?.(runs), capacity };
-    }
-    if (this.#database() !== undefined) return nothing;
-    const { connectToPresent } = await import("./owner/connect.ts");
-    const connection = mine ?? (await connectToPresent(this.dataDir));
-    if (connection?.role !== "guest") return nothing;
-    try {
-      return await connection.host.waits(runs);
-    } finally {
-      if (mine === undefined) await connection.host.park();
-    }
-  }
-
   checkSandbox() {
     return this.#work.checkSandbox();
   }
@@ -375,35 +350,23 @@ class App implements OpenApplication {
   async serveRuns(options: ServeRunsOptions): Promise<void> {
     const { serveRuns } = await import("./mcp/serve-runs.ts");
     const isShared = this.#database() !== undefined;
-    await serveRuns({ app: this, openHost: isShared ? undefined : () => this.#openBackgroundHost() }, options);
+    await serveRuns({ app: this, openHost: isShared ? undefined : () => this.#hosting.openBeside() }, options);
     // What it has begun is for others to go on with.
     if (isShared) await this.park(AbortSignal.abort());
   }
 
   async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
-    const connection = await this.#connection();
-    if (connection?.role === "owner" && connection.host.driving > 0) {
-      const { driving } = connection.host;
-      const { successor } = connection.ownership;
-      const runs = driving === 1 ? "1 other run is" : `${driving} other runs are`;
-      const then =
-        successor === undefined
-          ? "which stays until then. Ctrl-C parks them."
-          : `and ${driving === 1 ? "goes" : "go"} on in the server at ${successor}.`;
-      this.#options.tell(`${runs} still under way in this process, ${then}`);
-    } else if (connection?.role === "owner" && connection.ownership.hasGuestsOfTerminals) {
-      this.#options.tell(
-        "Terminals of this process are open for other processes, for which it stays. Ctrl-C ends them.",
-      );
-    }
-    if (connection?.role === "owner") await connection.ownership.finished(stop);
+    await this.#hosting.finished(stop);
     await this.park(force);
     await this.close();
   }
 
-  async serve(stop: AbortSignal): Promise<void> {
-    const connection = await this.#connection();
-    if (connection?.role === "owner") await connection.ownership.idle(stop);
+  serve(stop: AbortSignal): Promise<void> {
+    return this.#hosting.idle(stop);
+  }
+
+  park(force: AbortSignal, hold?: string): Promise<void> {
+    return this.#hosting.park(force, hold);
   }
 
   async listen(options: ListenOptions): Promise<HttpService> {
@@ -417,17 +380,12 @@ class App implements OpenApplication {
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
     const where = await whereToListen(this, options);
-    const { server, database, restate } = this.config.settings;
-    if (server.role !== "all" && database.url === undefined) throw withoutOthers(server.role);
-    if (restate.url !== undefined && restate.endpoint_port === undefined && database.url === undefined)
-      throw withoutEndpoint();
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
     this.library = library;
     this.compiledTexts = new CompiledTexts();
-    this.#isServer = true;
-    const host = await this.#openedHost();
+    const host = await this.#hosting.openForServer();
     const { connection } = host;
     if (connection.role === "guest") {
       if (connection.url !== undefined) throw servedByAnother(this.dataDir, connection.url);
@@ -455,17 +413,10 @@ class App implements OpenApplication {
     }
   }
 
-  async park(force: AbortSignal, hold?: string): Promise<void> {
-    await (await this.#host)?.park(force, hold);
-  }
-
   async close(): Promise<void> {
-    const connection = await this.#connection();
-    (await this.#host?.catch(() => undefined))?.close();
     await doAll(
       () => this.#terminals.finishRecordings(),
-      () => (connection?.role === "owner" ? connection.ownership.close() : connection?.host.park()),
-      () => this.#tracing?.close(),
+      () => this.#hosting.close(),
       () => this.capacity.close(),
       () => this.#work.close(),
       () => this.#terminals.close(),
@@ -499,159 +450,6 @@ class App implements OpenApplication {
     };
     return { others: { shares, failed } };
   }
-
-  /** Undefined: this process has not needed one, or could not get one. */
-  async #connection(): Promise<Connection | undefined> {
-    return (await this.#host?.catch(() => undefined))?.connection;
-  }
-
-  #openedHost(): Promise<ReconnectingHost> {
-    this.#host ??= this.#openHost(() => this.#connect());
-    return this.#host;
-  }
-
-  async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<ReconnectingHost> {
-    const [{ ReconnectingHost }, first] = await Promise.all([import("./owner/reconnecting-host.ts"), connect()]);
-    return new ReconnectingHost(first, {
-      connect: next,
-      journal: () => this.#parts.journal(),
-      callTerminal: (call, signal) => this.#terminals.call(call, signal),
-      terminals: () => this.#terminals.views(),
-      tell: (line) => this.#options.tell(line),
-    });
-  }
-
-  /** One that never makes this process the owner. */
-  #openBackgroundHost(): Promise<ReconnectingHost> {
-    const connect = async () => {
-      const { connectToPresent } = await import("./owner/connect.ts");
-      return (await connectToPresent(this.dataDir)) ?? this.#connectToBackground();
-    };
-    return this.#openHost(connect, connect);
-  }
-
-  /** `drives`: in a database that others use too. */
-  async #connect(drives = this.#drives()): Promise<Connection> {
-    const database = await this.#database();
-    if (database !== undefined) {
-      const { connectToDatabase } = await import("./owner/connect.ts");
-      const onDefect = (error: unknown) => this.#options.onDefect(error);
-      return connectToDatabase(async (socket) =>
-        this.#own(await database.takeSeat(socket, drives, onDefect), socket.path),
-      );
-    }
-    const { connectToData } = await import("./owner/connect.ts");
-    return connectToData({
-      dataDir: this.dataDir,
-      own: async (lock, socketPath) => {
-        const { takeFileSeat } = await import("./seat/take-file-seat.ts");
-        const { durability } = this.config.settings.data;
-        const thread = this.#isServer ? await this.#parts.writeInThread() : undefined;
-        return this.#own(
-          await takeFileSeat(lock, { dataDir: this.dataDir, socketPath, durability, thread }),
-          socketPath,
-        );
-      },
-    });
-  }
-
-  /** A command drives what it was asked for, and a server what its role says. */
-  #drives(): Drives {
-    const { server, worker, restate } = this.config.settings;
-    if (restate.url !== undefined) return { runs: this.#isEndpoint ? "all" : "none", concurrency: worker.concurrency };
-    const isDriver = server.role === "all" || server.role === "worker";
-    return { runs: !this.#isServer ? "own" : isDriver ? "all" : "none", concurrency: worker.concurrency };
-  }
-
-  /** Restate calls this process. Only a server can be called. */
-  get #isEndpoint(): boolean {
-    const { server, restate } = this.config.settings;
-    const isAsked = restate.endpoint_port !== undefined || server.role === "worker";
-    return this.#isServer && restate.url !== undefined && isAsked;
-  }
-
-  async #connectToBackground(): Promise<Connection> {
-    const { startBackgroundOwner } = await import("./owner/start-background-owner.ts");
-    const { program } = this.#options;
-    return startBackgroundOwner({ program, appDir: this.appDir, dataDir: this.dataDir });
-  }
-
-  /** Before runs go on: nothing of them is missed. */
-  async #openTracing(): Promise<void> {
-    const {
-      otlp_endpoint: endpoint,
-      otlp_headers: headers = "",
-      service_name: serviceName,
-    } = this.config.settings.telemetry;
-    if (endpoint === undefined || this.#tracing !== undefined) return;
-    const [{ openTracing }, { readVersion }] = await Promise.all([
-      import("../telemetry/spans/open-tracing.ts"),
-      import("../config/read-version.ts"),
-    ]);
-    const { mask } = this;
-    const tell = (line: string) => this.#options.tell(line);
-    this.#tracing = openTracing({ endpoint, headers, serviceName, version: await readVersion(), mask, tell });
-    this.#observers.add(this.#tracing.observer);
-  }
-
-  /** Before anything is paid for that could not be kept. A bucket that only fails is waited for when it is used. */
-  async #refuseRefusedBucket(): Promise<void> {
-    const trouble = (await this.checkBucket())?.trouble;
-    if (trouble?.code === "STORAGE_REFUSED") throw trouble;
-    if (trouble !== undefined) this.#options.tell(`${trouble.message} Runs wait for it.`);
-  }
-
-  async #own(seat: Seat, socketPath: string): Promise<Ownership> {
-    const { openOwnership } = await import("./owner/open-ownership.ts");
-    this.#seat = seat;
-    await this.#refuseRefusedBucket();
-    await this.#openTracing();
-    const { ownership, resumed } = await openOwnership(socketPath, {
-      seat,
-      config: this.config,
-      host: {
-        blobs: await this.#parts.blobs(),
-        files: await this.#parts.files(),
-        findExecutor: this.findExecutor,
-        mask: this.mask,
-        maskPieces: this.#secrets.maskPieces,
-        secrets: await this.secrets(),
-        observer: this.#observers,
-        isTracing: this.#tracing !== undefined,
-        openBudgets: () => this.budgets(),
-        resolveCall: async (call) => (await import("../operations/start/resolve-call.ts")).resolveCall(this, call),
-        onDefect: (error) => this.#options.onDefect(error),
-      },
-      openService: async (successors) => {
-        const { openOwnerService } = await import("./owner/open-owner-service.ts");
-        const onDefect = (error: unknown) => this.#options.onDefect(error);
-        return openOwnerService({ app: this, observers: this.#observers, successors, onDefect });
-      },
-      openTerminals: () => this.#terminals.running,
-      isEndpoint: this.#isEndpoint,
-      tell: (line) => this.#options.tell(line),
-    });
-    await this.#parts.own(ownership.journal);
-    await this.#terminals.keepLeftRecordings();
-    const runs = resumed === 1 ? "1 run" : `${resumed} runs`;
-    if (resumed > 0) this.#options.tell(`Resuming ${runs} of an earlier process.`);
-    return ownership;
-  }
-}
-
-function withoutOthers(role: string): PawlError {
-  return new PawlError("CONFIG_INVALID", {
-    message: `The role \`${role}\` leaves work to other processes, and there are none without a database.`,
-    remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
-  });
-}
-
-function withoutEndpoint(): PawlError {
-  return new PawlError("CONFIG_INVALID", {
-    message: "RESTATE_URL is set, and Restate can call no process: other processes cannot reach a data directory.",
-    remedy:
-      "Set DATABASE_URL and start `pawl worker --restate`, or have this process called too: RESTATE_ENDPOINT_PORT=9080.",
-  });
 }
 
 function servedByAnother(dataDir: string, url: string): PawlError {

@@ -10,11 +10,14 @@ export interface ListenAddress {
 
 /**
  * `--port`, then the setting, then the name that the sandbox protocol gives it. Beyond this machine only with keys: throws
- * `HOST_REFUSED`.
+ * `HOST_REFUSED`, and `CONFIG_INVALID` where the settings leave work to processes that cannot exist.
  */
 export async function whereToListen(app: Place & Stores, options: ListenOptions): Promise<ListenAddress> {
   const { config } = app;
-  const { server, uhlp } = config.settings;
+  const { server, uhlp, database, restate } = config.settings;
+  if (server.role !== "all" && database.url === undefined) throw withoutOthers(server.role);
+  if (restate.url !== undefined && restate.endpoint_port === undefined && database.url === undefined)
+    throw withoutEndpoint();
   const isSet = config.origins.has("server.port");
   const configured = isSet ? server.port : (uhlp.sandbox_port ?? server.port);
   const written = options.host ?? server.host;
@@ -24,6 +27,21 @@ export async function whereToListen(app: Place & Stores, options: ListenOptions)
   if (isLocal || hasKeys) return { address, port: options.port ?? configured, isLoopback: isLocal };
   throw new PawlError("HOST_REFUSED", {
     message: `"${written}" can be reached from other machines, and there is no key.`,
+  });
+}
+
+function withoutOthers(role: string): PawlError {
+  return new PawlError("CONFIG_INVALID", {
+    message: `The role \`${role}\` leaves work to other processes, and there are none without a database.`,
+    remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
+  });
+}
+
+function withoutEndpoint(): PawlError {
+  return new PawlError("CONFIG_INVALID", {
+    message: "RESTATE_URL is set, and Restate can call no process: other processes cannot reach a data directory.",
+    remedy:
+      "Set DATABASE_URL and start `pawl worker --restate`, or have this process called too: RESTATE_ENDPOINT_PORT=9080.",
   });
 }
 
