@@ -40,10 +40,7 @@ const FAMILIES: readonly (readonly [name: string, libraries: RegExp])[] = [
   ["html", /html|^(@selderee|selderee|parseley|leac|peberminta|deepmerge-ts|dom.*|entities)$/],
   ["markdown", /^(markdown-it|linkify-it|mdurl|uc\.micro|punycode\.js)$/],
   ["redis", /redis|^(denque|cluster-key-slot|standard-as-callback|debug|ms|supports-color|has-flag)$/],
-  [
-    "screen",
-    /ansi|cursor|string-(truncated-)?width|^(log-update|onetime|mimic-function|signal-exit|environment|sisteransi|@clack|get-east-asian-width|is-fullwidth-code-point)$/,
-  ],
+  ["screen", /ansi|string-(truncated-)?width|^(@clack|get-east-asian-width)$/],
   ["spawn", /^(cross-spawn|which|isexe|path-key|shebang-.*)$/],
   ["pg", /^(pg.*|split2)$/],
   ["schemas", /^(ajv.*|fast-uri|fast-deep-equal|json-schema-traverse)$/],

@@ -1,5 +1,6 @@
 import { io } from "./process-io.ts";
-/** Speaks to the person at the terminal, on stderr, and around a live picture where there is one. */
+
+/** Speaks to the person at the terminal, on stderr, and above a status line where there is one. */
 export class Voice {
   #through: ((line: string) => void) | undefined;
 

@@ -6,6 +6,7 @@ import { type Format, hasLiveTerminal, paintFor } from "../cli-context.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 import { io } from "../process-io.ts";
 import type { LiveNotice } from "../render/live/live-run.ts";
+import type { LiveView } from "../render/live/live-view.ts";
 import { renderError } from "../render/pages/render-error.ts";
 import { shortId } from "../render/text/formats.ts";
 import { type Paint, wantsColor } from "../render/text/paint.ts";
@@ -16,14 +17,12 @@ import type { Voice } from "../voice.ts";
 
 /** Shows one run while it goes on: live for people, as data for programs. */
 export interface RunPrinter {
-  /** Notices that come before are kept until then. */
+  /** Notices that come before are kept until then. Once more after `clear`. */
   begin(graph: Graph, runId: string): void;
   notice(notice: LiveNotice): void;
-  end(run: RunHead): Promise<void>;
-  /** The view ends without the run's end. */
-  abandon(): Promise<void>;
-  /** Gives the terminal to someone else. The next `begin` opens a new view, which has to be told everything again. */
-  paused<T>(work: () => Promise<T>): Promise<T>;
+  end(run: RunHead): void;
+  /** Leaves the terminal to what is written next. */
+  clear(): void;
 }
 
 export async function openRunPrinter(format: Format, voice: Voice): Promise<RunPrinter> {
@@ -36,51 +35,38 @@ function dataPrinter(format: "json" | "lines"): RunPrinter {
     notice: (notice) => {
       if (format === "lines" && notice.type === "event") print(writeExact({ seq: notice.seq, event: notice.event }));
     },
-    end: async (run) => printEnvelope(run),
-    abandon: async () => undefined,
-    paused: (work) => work(),
+    end: printEnvelope,
+    clear: () => undefined,
   };
 }
 
 async function openLivePrinter(voice: Voice): Promise<RunPrinter> {
-  const { createLiveView } = await import("../render/live/live-view.ts");
+  const { LiveView: View } = await import("../render/live/live-view.ts");
   const stream = io().stderr;
-  const open = () =>
-    createLiveView({
-      stream,
-      isTty: hasLiveTerminal(),
-      color: wantsColor({ isTty: stream.isTTY === true, env: io().env }),
-      now: () => Date.now(),
-    });
-  let view = open();
-  let early: LiveNotice[] | undefined = [];
-  const close = async (result?: () => void) => {
+  const color = wantsColor({ isTty: stream.isTTY === true, env: io().env });
+  let view: LiveView | undefined;
+  const early: LiveNotice[] = [];
+  const clear = () => {
     voice.speakThrough(undefined);
-    if (early === undefined) await view.end(result);
-    else result?.();
-    early = [];
+    view?.clear();
   };
   return {
     begin: (graph, runId) => {
-      view.begin(graph, { run_id: runId, workflow_name: graph.name });
-      voice.speakThrough((line) => view.say(line));
-      for (const notice of early ?? []) view.notice(notice);
-      early = undefined;
+      const live = view ?? new View(graph, runId, { stream, isTty: hasLiveTerminal(), color, now: () => Date.now() });
+      view = live;
+      voice.speakThrough((line) => live.say(line));
+      for (const notice of early.splice(0)) live.notice(notice);
     },
     notice: (notice) => {
-      if (early === undefined) view.notice(notice);
-      else early.push(notice);
+      if (view === undefined) early.push(notice);
+      else view.notice(notice);
     },
-    end: async (run) => {
-      await close(run.completed_at === null ? undefined : () => printOutputs(run));
+    end: (run) => {
+      clear();
+      if (run.completed_at !== null) printOutputs(run);
       if (run.error !== null) voice.say(renderError(run.error, paintFor(stream)));
     },
-    abandon: () => close(),
-    paused: async (work) => {
-      await close();
-      view = open();
-      return work();
-    },
+    clear,
   };
 }
 

@@ -42,20 +42,20 @@ export async function showRunToRest(
   const isText = run.format === "text";
   try {
     if (!(await followToRest(caller, run, { printer, signals }))) {
-      await printer.abandon();
+      printer.clear();
       const became = await caller.park(run.runId, signals);
       if (became === "parked" && !isText) printEnvelope(await caller.readRun(run.runId));
       return INTERRUPTED;
     }
     // For people the steps have been shown already: loading the outputs of all would only cost.
     const end = isText ? await caller.readHead(run.runId) : await caller.readRun(run.runId);
-    if (isText || run.answered === undefined) await printer.end(end);
+    if (isText || run.answered === undefined) printer.end(end);
     else printEnvelope(run.answered);
     if (isText) await tellWhatRemains(caller, end);
     await caller.leave(signals);
     return end.status === wants ? 0 : runExitCode(end);
   } catch (error) {
-    await printer.abandon();
+    printer.clear();
     await caller.abandon();
     throw error;
   } finally {
@@ -88,7 +88,8 @@ async function followToRest(caller: RunCaller, run: ShownRun, { printer, signals
     if (format !== "text" || !isInteractive()) return true;
     if ((await caller.readHead(runId)).status !== "awaiting_approval") return true;
     const { askApprovals } = await import("./ask-approvals.ts");
-    const answered = await printer.paused(() => askApprovals(caller, runId, signals.stop));
+    printer.clear();
+    const answered = await askApprovals(caller, runId, signals.stop);
     if (answered !== "answered") return answered === "later";
     start = undefined;
   }

@@ -1,57 +1,82 @@
 import type { Graph } from "../../../../core/graph/graph.ts";
+import { createPaint, type Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
-import { type LiveNotice, LiveRun, type LiveRunId } from "./live-run.ts";
-import { PlainReport } from "./plain-report.ts";
-import type { TerminalStream } from "./screen.ts";
-import { TtyView } from "./tty-view.ts";
+import { renderSegments, widthOf } from "../text/text-width.ts";
+import { type LiveNotice, LiveRun } from "./live-run.ts";
+import { RunReport } from "./run-report.ts";
 
-/** Shows a run while it goes on. Nothing that it is told can make it fail. */
-export interface LiveView {
-  begin(graph: Graph, run: LiveRunId): void;
-  /** Takes the host's notices as they come. A run that goes on is told its earlier events first; twice does no harm. */
-  notice(notice: LiveNotice): void;
-  /** A message in between, without disturbing the picture. */
-  say(text: string): void;
-  /** Leaves the last picture standing. `result` writes what stands above it, so that a long result does not push it away. */
-  end(result?: () => void): Promise<void>;
-}
+const REDRAW_MS = 100;
 
 export interface LiveViewOptions {
   /** Standard error, since standard output is for data. */
-  readonly stream: TerminalStream;
+  readonly stream: Pick<NodeJS.WritableStream, "write"> & { readonly columns?: number };
   readonly isTty: boolean;
   readonly color: boolean;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-export function createLiveView(options: LiveViewOptions): LiveView {
-  return options.isTty ? new TtyView(options) : new PlainView(options);
-}
+/**
+ * Shows a run while it goes on: lines that are appended and, below them at a terminal, one that says what goes on now and is
+ * drawn again in its place. Nothing that it is told can make it fail.
+ */
+export class LiveView {
+  readonly #options: LiveViewOptions;
+  readonly #paint: Paint;
+  readonly #report: RunReport;
+  #timer: NodeJS.Timeout | undefined;
+  /** The status line as it stands at the terminal. */
+  #shown = "";
+  #shownWidth = 0;
 
-/** Lines that are appended, for logs and pipes: nothing moves and nothing is drawn twice. */
-export class PlainView {
-  readonly #stream: Pick<NodeJS.WritableStream, "write">;
-  #report: PlainReport | undefined;
-
-  constructor(options: { readonly stream: Pick<NodeJS.WritableStream, "write"> }) {
-    this.#stream = options.stream;
+  constructor(graph: Graph, runId: string, options: LiveViewOptions) {
+    this.#options = options;
+    this.#paint = createPaint(options.color);
+    this.#report = new RunReport(new LiveRun(graph), this.#paint);
+    this.say(`run ${runId} of ${graph.name}`);
   }
 
-  begin(graph: Graph, run: LiveRunId): void {
-    this.#report = new PlainReport(new LiveRun(graph, run));
-    this.say(`run ${run.run_id} of ${run.workflow_name}`);
-  }
-
+  /** Takes the host's notices as they come. A run that goes on is told its earlier events first; twice does no harm. */
   notice(notice: LiveNotice): void {
-    for (const line of this.#report?.tell(notice) ?? []) this.#stream.write(`${line}\n`);
+    this.#show(this.#report.tell(notice));
   }
 
+  /** A message in between. */
   say(text: string): void {
-    this.#stream.write(`${sanitize(text)}\n`);
+    this.#show([sanitize(text)]);
   }
 
-  async end(result?: () => void): Promise<void> {
-    result?.();
+  /** Leaves the terminal to what is written next, until the next notice. */
+  clear(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (this.#shown !== "") this.#options.stream.write(this.#erase());
+    this.#shown = "";
+  }
+
+  #show(lines: readonly string[]): void {
+    const { stream, isTty } = this.#options;
+    if (isTty) this.#timer ??= setInterval(() => this.#draw([]), REDRAW_MS).unref();
+    if (isTty && lines.length > 0) this.#draw(lines);
+    if (!isTty) for (const line of lines) stream.write(`${line}\n`);
+  }
+
+  #draw(lines: readonly string[]): void {
+    const { stream, now } = this.#options;
+    const segments = this.#report.status(now());
+    // The last column stays free: some terminals break the line when it is written.
+    const room = Math.max(1, (stream.columns || 80) - 1);
+    const status = renderSegments(segments, room, this.#paint);
+    if (lines.length === 0 && status === this.#shown) return;
+    stream.write(`${this.#erase()}${lines.map((line) => `${line}\n`).join("")}${status}`);
+    this.#shown = status;
+    this.#shownWidth = Math.min(room, widthOf(segments.map(({ text }) => text).join("")));
+  }
+
+  /** A terminal that has become narrower since has broken the line into several. */
+  #erase(): string {
+    if (this.#shown === "") return "";
+    const above = Math.ceil(this.#shownWidth / (this.#options.stream.columns || 80)) - 1;
+    return `\r${above > 0 ? `\u001b[${above}A` : ""}\u001b[J`;
   }
 }

@@ -1,7 +1,26 @@
 import type { Instance } from "../../../../core/history/run-state.ts";
-import type { ShownRetry, ShownWait } from "../live/live-run.ts";
 import { formatDuration, formatTime } from "./formats.ts";
 import { sanitize } from "./sanitize.ts";
+
+/** A server that takes no more calls at once. */
+export interface ShownWait {
+  readonly pool: string;
+  readonly inFlight: number;
+  readonly width: number;
+  /** Calls of this run. */
+  readonly waiting: number;
+  readonly waitingInAll: number;
+  /** The server refuses all calls, and is asked again at this time; milliseconds since the epoch. */
+  readonly closedUntil: number | undefined;
+}
+
+/** A call that has failed and is sent again. */
+export interface ShownRetry {
+  readonly host: string;
+  readonly cause: string;
+  /** Milliseconds since the epoch. */
+  readonly againAt: number;
+}
 
 /** Why a step waits that was in flight when the process died, or is held. */
 export function showSuspect({ phase, deaths }: Pick<Instance, "phase" | "deaths">): string {
