@@ -160,7 +160,7 @@ async function findTrouble(bucket: { check(): Promise<void> }): Promise<PawlErro
 
 const REMEMBERED_MS = 2_000;
 
-/** Monitors ask often, and each look is a request that somebody pays for. */
+/** Monitors ask often, and each look is a paid request. */
 function remember<T>(look: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly found: Promise<T> } | undefined;
   return () => {

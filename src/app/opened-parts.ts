@@ -90,7 +90,7 @@ export class OpenedParts {
     return this.#service;
   }
 
-  /** Undefined: nobody has needed it so far. Looked for again each time: another process may make it meanwhile. */
+  /** Undefined: it was not needed so far. Looked for again each time: another process may make it meanwhile. */
   async serviceIfThere(): Promise<ServiceRecords | undefined> {
     const isElsewhere = this.#options.database() !== undefined;
     if (this.#service === undefined && !isElsewhere && !existsSync(join(this.#dataDir, "service.db"))) return undefined;

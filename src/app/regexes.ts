@@ -7,7 +7,7 @@ const MAX_KEPT = 100;
 /** Characters of the text times instructions of the pattern: less than a second of work. */
 const MAX_WORK = 100_000_000;
 
-/** The regular expressions of definitions. Their time is linear in text and pattern, whoever wrote either. */
+/** The regular expressions of definitions. Their time is linear in text and pattern. */
 export class Regexes {
   readonly #compiled = new BoundedMap<string, RE2JS | undefined>(MAX_KEPT);
 

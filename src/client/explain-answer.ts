@@ -21,7 +21,7 @@ export function explainFailure(url: string, error: unknown): ApiError {
   });
 }
 
-/** What an answer says that is no success. Whoever does not answer in the envelope is no Pawl server. */
+/** What an answer says that is no success. An answer without the envelope is not from a Pawl server. */
 export function explainRefusal(url: string, status: number, body: Json | undefined): ApiError {
   const error = isJsonObject(body) ? body["error"] : undefined;
   if (typeof error === "string" && isJsonObject(body)) return explainExecution(url, status, { ...body, error });

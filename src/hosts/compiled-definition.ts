@@ -8,7 +8,7 @@ export interface CompiledDefinition {
   readonly source?: string;
   /** Lifted by `liftControls`, passed by `checkGraph`. */
   readonly graph: Graph;
-  /** What is doubtful in it, for whoever starts it. Hosts keep none of it. */
+  /** What is doubtful in it, for the one who starts it. Hosts keep none of it. */
   readonly warnings?: readonly ShownProblem[];
 }
 

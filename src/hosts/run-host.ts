@@ -32,7 +32,7 @@ export interface RunHost {
    */
   park(force: AbortSignal, hold?: string): Promise<void>;
   /**
-   * Takes back what was asked of other processes and is not answered yet: whoever waits for it gets `SERVER_STOPPING`, and nothing
+   * Takes back what was asked of other processes and is not answered yet: its waiting callers get `SERVER_STOPPING`, and nothing
    * was done. Absent: there are no others.
    */
   stopAsking?(): void;
@@ -50,7 +50,7 @@ export type RunRequest =
 /** The rest of it stands in the run's first event. */
 export interface RunStart extends Pick<RunStarted, "maxCostMicro" | "uses" | "onExceeded" | "options" | "lineage"> {
   readonly runId?: string;
-  /** The id was made for this start: no other run can have it, and nobody needs to look. */
+  /** The id was made for this start: no other run can have it, and no lookup is needed. */
   readonly hasNewId?: boolean;
   readonly definition: CompiledDefinition;
   readonly input: JsonObject;

@@ -2,7 +2,7 @@
 export interface Conversations {
   /** The newest exchanges, oldest first: as many as fit both limits, and no more. */
   read(session: Session, limits: { readonly exchanges: number; readonly chars: number }): Promise<readonly Exchange[]>;
-  /** Durable when it resolves. Of two with the same key the first stays: whoever goes on after a crash appends again. */
+  /** Durable when it resolves. Of two with the same key the first stays: after a crash a conversation appends again. */
   append(session: Session, exchange: Exchange & { readonly key: string; readonly at: number }): Promise<void>;
   close(): Promise<void>;
 }

@@ -47,7 +47,7 @@ export interface Task {
   readonly attempt: number;
   /** Equal for every attempt whose effect may be the same one: run, path and generation. */
   readonly idempotencyKey: string;
-  /** It may not be repeated while nobody knows what it did. */
+  /** It may not be repeated while it is unknown what it did. */
   readonly atMostOnce?: boolean | undefined;
   /** Fully bound; what it means is between the dialect and the executor. */
   readonly input: Json;
@@ -66,7 +66,7 @@ export interface Task {
   readonly reach?: Reach | undefined;
   /** Of the run: where calls wait for a server, the highest goes first. Absent: 0. */
   readonly priority?: number | undefined;
-  /** The stored files of whoever's run it is. */
+  /** The stored files of the run's tenant. */
   readonly files: FileStorage;
   /** Progress for the live view and the attempt's log. Never blocks. */
   emit(progress: Progress): void;

@@ -13,9 +13,9 @@ export interface Inbox {
   /** Takes a request back, or its answer away. False: it has been answered, and the answer is still there. */
   withdraw(id: number): Promise<boolean>;
   forget(id: number): Promise<void>;
-  /** Wakes the other processes: there may be a run that nobody drives. */
+  /** Wakes the other processes: there may be a run that no process drives. */
   tell(): Promise<void>;
-  /** Calls back when there may be a request, an answer, or a run that nobody drives. */
+  /** Calls back when there may be a request, an answer, or a run that no process drives. */
   watch(changed: () => void): () => void;
 }
 

@@ -12,11 +12,11 @@ export type RunNo = number;
 export interface Journal {
   /** How many calls of `append` may be under way at once, each for other runs. Absent: one. */
   readonly commitsAtOnce?: number;
-  /** A number for a run that the caller is about to create. It is nobody else's; unused numbers are skipped. */
+  /** A number for a run that the caller is about to create. No other run has it; unused numbers are skipped. */
   reserveRun(): Promise<RunNo>;
   /**
    * Commits all entries in one transaction, at the configured durability, or reports per entry why not; only that entry is
-   * dropped then. Rejects when nobody knows that anything was written (`JOURNAL_FULL`, `JOURNAL_IO`). A batch that is tried
+   * dropped then. Rejects when it is not certain that anything was written (`JOURNAL_FULL`, `JOURNAL_IO`). A batch that is tried
    * again under its `token` is written once, whatever became of the tries before.
    */
   append(entries: readonly Append[], token?: string): Promise<readonly AppendResult[]>;
@@ -54,7 +54,7 @@ export interface Journal {
   claim(run: RunNo): Promise<ClaimedRun | undefined>;
   /** Another process may drive these runs. */
   release(runs: readonly RunNo[]): Promise<void>;
-  /** The earliest `wakeAt` of a parked run. Those that somebody drives may be left out. */
+  /** The earliest `wakeAt` of a parked run. Those that a process drives may be left out. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;
   /** Work that remains after ends of runs, oldest first. `afterId`: only later entries. */
@@ -212,7 +212,7 @@ export interface RunRecord extends NewRun {
   readonly parked: boolean;
   readonly wakeAt?: number;
   readonly costMicro: number;
-  /** What calls may have cost beside it whose cost is not known. Null: nobody knows how much. */
+  /** What calls may have cost beside it whose cost is not known. Null: unknown how much. */
   readonly uncertainMicro: number | null;
   readonly openApprovals: number;
   readonly startedAt?: number;
@@ -222,9 +222,9 @@ export interface RunRecord extends NewRun {
 }
 
 export interface ClaimedRun extends RunRecord {
-  /** The last sign of life of the process that drove it before and has died. `null`: it was let go of. Absent: nobody knows. */
+  /** The last sign of life of the process that drove it before and has died. `null`: it was let go of. Absent: unknown. */
   readonly lostAt?: number | null;
-  /** A process that drives no runs has begun it, and nobody has driven it so far: nothing that it wants done has been tried. */
+  /** A process that drives no runs has begun it, and no process has driven it so far: nothing that it wants done has been tried. */
   readonly isNew?: true;
 }
 

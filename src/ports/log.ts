@@ -5,7 +5,7 @@ export interface LogFields {
   readonly [name: string]: string | number | boolean | null | undefined;
 }
 
-/** Tells whoever operates this process what happens in it. Secrets are taken out of every line. */
+/** Tells the operator of this process what happens in it. Secrets are taken out of every line. */
 export interface Log {
   /** For what costs something to put together. */
   isOn(level: LogLevel): boolean;

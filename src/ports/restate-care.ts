@@ -22,7 +22,7 @@ export interface TroubledSelection {
 export interface TroubledInvocation {
   readonly runId: string;
   readonly invocationId: string;
-  /** A paused or killed one goes on when somebody resumes it, and not by itself. */
+  /** A paused or killed one goes on when a person resumes it, and not by itself. */
   readonly status: "paused" | "killed" | "backing-off";
   readonly retries: number;
   readonly failure: string | undefined;

@@ -16,7 +16,7 @@ export interface ObservedRun {
   readonly startedAt: number;
   /** So far, in integer micro-dollars. */
   readonly costMicro: number;
-  /** What calls may have cost beside it whose cost is not known. Null: nobody knows how much. */
+  /** What calls may have cost beside it whose cost is not known. Null: unknown how much. */
   readonly uncertainMicro: number | null;
   readonly trace: RunTrace;
 }
@@ -24,7 +24,7 @@ export interface ObservedRun {
 /** The ids of a run in a trace. They follow from the run's id, so that every process that continues it uses the same. */
 export interface RunTrace {
   readonly traceId: string;
-  /** The span of whoever asked for the run. */
+  /** The span of the request for the run. */
   readonly parentSpanId: string | undefined;
   readonly spanId: string;
   attemptSpanId(path: string, attempt: number): string;

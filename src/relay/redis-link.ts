@@ -4,7 +4,7 @@ import { PawlError } from "../core/errors/pawl-error.ts";
 
 type Listen = (text: string) => void;
 
-/** A server that has not answered in time is left alone for a while: nobody waits for it again and again. */
+/** A server that has not answered in time is left alone for a while: it is not waited for again and again. */
 const ANSWER_MS = 250;
 const CONNECT_MS = 1_000;
 const LEFT_ALONE_MS = 2_000;

@@ -16,7 +16,7 @@ redis.call('HSET', KEYS[1], 'tokens', tostring(filled), 'at', tostring(now))
 redis.call('PEXPIRE', KEYS[1], 61000)
 return wait`;
 
-/** Callers are kept by a hash: a key's id or an address is nobody's business there. */
+/** Callers are kept by a hash: a key's id or an address is not shown there. */
 export function createRedisRates(link: RedisLink): RequestRates {
   return {
     async take(caller, perMinute) {

@@ -5,7 +5,7 @@ import { parseJson } from "../core/parse-json.ts";
 import type { RunRelay, TellRun } from "../ports/run-relay.ts";
 import type { RedisLink } from "./redis-link.ts";
 
-/** Whoever watches says so again and again, so that one that has died is not told for ever. */
+/** A watcher says so again and again, so that one that has died is not told for ever. */
 const ASK_EVERY_MS = 5_000;
 const WATCHED_FOR_MS = 15_000;
 const SEND_EVERY_MS = 20;
@@ -23,7 +23,7 @@ interface WatchedRun {
   end(): void;
 }
 
-/** Sends what runs tell to those who watch them, and nothing of runs that nobody watches. */
+/** Sends what runs tell to those who watch them, and nothing of runs that are not watched. */
 export function createRedisRelay(link: RedisLink): RunRelay {
   const self = randomUUID();
   return {

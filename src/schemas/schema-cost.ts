@@ -105,7 +105,7 @@ function weigh(pattern: string): number {
 /** Steps of some ten nanoseconds. */
 const MAX_STEPS = 500_000;
 
-/** Whether a value can be checked at once, where everybody else waits. */
+/** Whether a value can be checked at once, while all other work waits. */
 export function isCheap({ keywords, patterns, formats }: SchemaCost, value: Json): boolean {
   let nodes = 0;
   let chars = 0;

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Keys of a view by what they do. They are not taken while somebody types, or with Ctrl, Alt or Meta. */
+/** Keys of a view by what they do. They are not taken while a field is typed into, or with Ctrl, Alt or Meta. */
 export function useKeys(actions: Readonly<Record<string, () => void>>): void {
   const current = useRef(actions);
   current.current = actions;

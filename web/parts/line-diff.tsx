@@ -17,7 +17,7 @@ export function LineDiff({ before, after }: { readonly before: string; readonly 
   );
 }
 
-/** The same of a unified diff that somebody else has made. */
+/** The same of a unified diff that came from elsewhere. */
 export function UnifiedDiff({ diff }: { readonly diff: string }) {
   const lines = useMemo(() => diff.replace(/\n$/, "").split("\n").map(toLine), [diff]);
   return <Lines lines={lines} />;

@@ -56,7 +56,7 @@ export function toUsdText(usd: number): string {
   return `$${usd.toFixed(usd < 0.01 ? 4 : usd < 1 ? 3 : 2)}`;
 }
 
-/** What it cost. `atMost`: what is known of calls whose price nobody told, so that the truth lies between. */
+/** What it cost. `atMost`: what is known of calls whose price was not told, so that the truth lies between. */
 export function Cost({
   usd,
   atMost = null,

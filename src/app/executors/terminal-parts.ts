@@ -80,7 +80,7 @@ export class TerminalParts {
     return (await this.sessions()).views;
   }
 
-  /** While nobody owns the data: terminals that have outlived their owner. They are neither recorded nor shown in browsers. */
+  /** While the data has no owner: terminals that have outlived their owner. They are neither recorded nor shown in browsers. */
   async left(): Promise<LiveTerminals | undefined> {
     const options = await this.#loadOptions();
     if (options.backend !== "tmux") return undefined;
@@ -178,7 +178,7 @@ export class TerminalParts {
   async #loadOptions(): Promise<LoadedTerminalOptions> {
     const { appDir, config } = this.#options;
     const { loadTerminalOptions } = await import("../../config/load-terminal-options.ts");
-    // The application, not this process's folder: whoever owns the data next must find the same terminals allowed.
+    // The application, not this process's folder: the next owner of the data must find the same terminals allowed.
     return loadTerminalOptions({ settings: config.settings, currentDir: appDir, homeDir: homedir() });
   }
 

@@ -66,7 +66,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       validators: await validators(),
       readPinned: (pinned, { folder, reach, tenantId }) => {
         const entries = () => readEntries(pinned, "the definition");
-        // Whoever is not the operator has no program here that runs as we do.
+        // Only the operator has programs here that run as we do.
         const confinedTo = reach === undefined ? undefined : (folder ?? null);
         return new McpServers({
           ...surroundings(folder ?? appDir, reach),

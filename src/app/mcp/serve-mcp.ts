@@ -17,7 +17,7 @@ export interface McpService {
     readonly hostnames?: readonly string[];
     /** What every request must bear. */
     readonly token: string;
-    /** Nobody has chosen it: whoever starts the server is told. */
+    /** It was not chosen: the one who starts the server is told. */
     readonly isTokenNew: boolean;
   };
   /** A line for people. */
@@ -52,7 +52,7 @@ async function serveOverHttp(
 
 /**
  * The address of an MCP server; empty for stdin and stdout. Other users of this machine reach it too, so there is always a token; beyond
- * this machine one that somebody has chosen: throws `HOST_REFUSED`.
+ * this machine a chosen one: throws `HOST_REFUSED`.
  */
 export function toMcpHttp(
   { config }: Place,

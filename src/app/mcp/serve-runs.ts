@@ -12,7 +12,7 @@ import { serveMcp, toMcpHttp } from "./serve-mcp.ts";
 interface Served {
   readonly app: Ports;
   /**
-   * For one call: goes through the owner of the data directory, and starts one in the background where nobody is. Undefined: over a
+   * For one call: goes through the owner of the data directory, and starts one in the background where there is none. Undefined: over a
    * database this process drives what it begins, by one host for all calls.
    */
   readonly openHost: (() => Promise<ReconnectingHost>) | undefined;

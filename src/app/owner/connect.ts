@@ -28,7 +28,7 @@ export interface ConnectOptions {
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 40;
 
-/** Becomes the owner where nobody is, else connects to the owner. Throws `OWNER_UNREACHABLE` with its process id. */
+/** Becomes the owner where there is none, else connects to the owner. Throws `OWNER_UNREACHABLE` with its process id. */
 export async function connectToData({ dataDir, own }: ConnectOptions): Promise<Connection> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -56,7 +56,7 @@ export async function connectToDatabase(own: (socket: SocketPath) => Promise<Own
   }
 }
 
-/** Undefined: nobody owns the data directory, or its owner does not answer yet. */
+/** Undefined: the data directory has no owner, or its owner does not answer yet. */
 export async function connectToPresent(dataDir: string): Promise<Connection | undefined> {
   if (!existsSync(dataDir)) return undefined;
   const lock = acquireOwnerLock(dataDir, { pid: process.pid, host: hostname(), socket: "" });
@@ -65,7 +65,7 @@ export async function connectToPresent(dataDir: string): Promise<Connection | un
   return undefined;
 }
 
-/** Undefined: nobody listens there, yet or any more. */
+/** Undefined: no process listens there, yet or any more. */
 export async function connectToOwner({ pid, socket, url }: Omit<OwnerInfo, "host">): Promise<Connection | undefined> {
   const { OwnerClient } = await import("./owner-client.ts");
   try {

@@ -63,7 +63,7 @@ export class Hosting {
   openInBackground({ onlyStarts = false } = {}): Promise<ReconnectingHost> {
     this.#host ??= this.#openHost(async () => {
       if (this.#parts.database() === undefined) return this.#connectToBackground();
-      // What a command begins waits for a process that stays. An answer is recorded by whoever can, also where there is none.
+      // What a command begins waits for a process that stays. An answer is recorded here where there is none.
       return onlyStarts ? this.#connect(DRIVES_NONE) : this.#connect();
     });
     return this.#host;
@@ -132,7 +132,7 @@ export class Hosting {
     await ownership.finished(stop);
   }
 
-  /** Resolves when nobody has needed this process for some seconds, or `stop` aborts. */
+  /** Resolves when this process was not needed for some seconds, or `stop` aborts. */
   async idle(stop: AbortSignal): Promise<void> {
     await (await this.#ownership())?.idle(stop);
   }

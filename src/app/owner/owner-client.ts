@@ -34,7 +34,7 @@ export class OwnerClient implements RunHost {
   readonly #over = new AbortController();
   readonly #gone: (() => void)[] = [];
 
-  /** Rejects with the system's error where nobody listens. */
+  /** Rejects with the system's error where no process listens. */
   static async connect(path: string, patienceMs = PATIENCE_MS): Promise<OwnerClient> {
     await new Promise<void>((resolve, reject) => {
       const socket = connectSocket(path, () => {
@@ -118,7 +118,7 @@ export class OwnerClient implements RunHost {
     return (await this.#ask("GET", `/owner/waits?runs=${encodeURIComponent(runs.join())}`)) as unknown as Waits;
   }
 
-  /** If the signal aborts, the owner cancels the call. Nobody waits for that. */
+  /** If the signal aborts, the owner cancels the call, which is not waited for. */
   async callTerminal({ tool, ...body }: TerminalCall, signal: AbortSignal): Promise<Json> {
     signal.throwIfAborted();
     return this.#ask("POST", `/owner/tools/${encodeURIComponent(tool)}`, { body: { ...body }, signal });

@@ -56,7 +56,7 @@ export class OwnerServer {
     rmSync(path, { force: true });
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
-      // The file is made within this call: nobody else can connect even for a moment.
+      // The file is made within this call: no other user can connect even for a moment.
       const mask = process.umask(0o177);
       try {
         this.#server.listen(path, () => {

@@ -12,7 +12,7 @@ import { ReconnectingWatch } from "./reconnecting-watch.ts";
 
 export interface ReconnectingHostParts {
   connect(): Promise<Connection>;
-  /** For reading, whoever owns the data directory. */
+  /** For reading, whatever process owns the data directory. */
   journal(): Promise<Journal>;
   /** Calls a tool over the terminals of this process, if it is the owner. */
   callTerminal(call: TerminalCall, signal: AbortSignal): Promise<Json>;
@@ -26,7 +26,7 @@ const MAX_ROUNDS = 200;
 
 /**
  * A host that outlives owners. When the owner dies, starts, resumes, waits and watches go on with the next owner, which
- * this process becomes if nobody else does. Answers, cancels and signals reject with `OWNER_GONE` instead: nobody knows
+ * this process becomes if no other does. Answers, cancels and signals reject with `OWNER_GONE` instead: it is unknown
  * whether they were recorded, and twice would be wrong.
  */
 export class ReconnectingHost implements AppHost {
@@ -103,7 +103,7 @@ export class ReconnectingHost implements AppHost {
     return connection.role === "owner" ? this.#parts.terminals() : connection.host.terminals;
   }
 
-  /** Calls `listen` with every event of the run from its first, whoever drives it. */
+  /** Calls `listen` with every event of the run from its first, whatever process drives it. */
   watch(runId: string, listen: (notice: RunNotice) => void): () => void {
     const watch = new ReconnectingWatch(runId, listen, () => this.#parts.journal());
     this.#watches.add(watch);
@@ -161,7 +161,7 @@ export class ReconnectingHost implements AppHost {
     this.#isClosed = true;
   }
 
-  /** An owner may leave as soon as the run has ended, before it has told everybody. */
+  /** An owner may leave as soon as the run has ended, before it has told all callers. */
   async #settledBy(host: RunHost, runId: string): Promise<RunRecord> {
     try {
       return await host.settled(runId);

@@ -54,7 +54,7 @@ export class SharedDatabase {
     this.#redisUrl = redis.url;
   }
 
-  /** For reading, whoever drives the runs. */
+  /** For reading, whatever process drives the runs. */
   readonly journal = once(async (): Promise<Journal> => openPostgresJournal({ database: this.#database }));
 
   readonly records = once(
@@ -144,7 +144,7 @@ export class SharedDatabase {
   }
 }
 
-/** Redis is asked to wake the others; while it is away, PostgreSQL. Whoever hears neither looks by itself. */
+/** Redis is asked to wake the others; while it is away, PostgreSQL. A process that hears neither looks by itself. */
 function wakeBy(redis: RedisLink, signals: Signals): Signals {
   return {
     async tell() {

@@ -61,7 +61,7 @@ interface WatchedLock {
   since?: number;
 }
 
-/** Looks all the time whether what is written could be kept, so that nobody has to lose something to find out. */
+/** Looks all the time whether what is written could be kept, so that trouble is found before something is lost. */
 export class FileWatch implements StorageWatch {
   readonly #journal: WatchedJournal;
   readonly #locks: readonly WatchedLock[];

@@ -10,7 +10,7 @@ export interface Served {
   readonly streams: Pick<OpenStreams, "open">;
 }
 
-/** Numbers that are counted when somebody asks for the metrics. */
+/** Numbers that are counted when the metrics are asked for. */
 export function describeGauges(app: Stores & Driving, { runner, streams }: Served): readonly MetricsGauge[] {
   return [
     ...describePools(app.capacity),

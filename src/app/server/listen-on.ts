@@ -7,11 +7,11 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 export interface HttpListener {
   readonly url: string;
   /**
-   * Takes no more connections, and ends each with its next answer, or when nobody has sent anything for a moment: a request may be on
+   * Takes no more connections, and ends each with its next answer, or when nothing was sent for a moment: a request may be on
    * its way on one that looks idle. Resolves when all have ended.
    */
   close(): Promise<void>;
-  /** After `close`. Resolves when whoever still has a connection has sent nothing for a moment. */
+  /** After `close`. Resolves when nothing was sent over the open connections for a moment. */
   quiet(): Promise<void>;
   /** Resolves when every request that has come whole is answered, or when the signal aborts. */
   answered(patience: AbortSignal): Promise<void>;
@@ -44,7 +44,7 @@ export async function listenOn(
   let lastRequestAt = 0;
   let closed = Promise.resolve();
   const underWay = new Map<ServerResponse, IncomingMessage>();
-  // Puts classes in the place of `Request` and `Response` that are these, and make streams only where somebody reads one: half of
+  // Puts classes in the place of `Request` and `Response` that are these, and make streams only where one is read: half of
   // what a short request costs otherwise.
   const answer = getRequestListener((request: Request, env) => fetch(request, env));
   const limits = {

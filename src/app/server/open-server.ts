@@ -37,7 +37,7 @@ export interface ServerParts {
   readonly library: DefinitionLibrary;
   /** The problems that were found when the library was filled. */
   readonly firstLook: LibraryChange;
-  /** Everybody who sees what happens in runs. */
+  /** All who see what happens in runs. */
   readonly observers: RunObservers;
   readonly log: Log;
   /** Tells other processes where the owner listens. */
@@ -254,7 +254,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Undefined: nobody has said through which server mail goes. */
+/** Undefined: no server for mail is configured. */
 function toMailer({ smtp_url: url, email_from: from }: Settings["notify"]): Mailer | undefined {
   if (url === undefined) return undefined;
   return createSmtpMailer({ url, from: from ?? `pawl@${URL.parse(url)?.hostname ?? "localhost"}` });

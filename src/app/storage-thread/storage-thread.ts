@@ -77,7 +77,7 @@ export class StorageThread {
     if (this.#ended !== undefined) throw this.#ended;
     this.#lastId += 1;
     const call: ThreadCall = { id: this.#lastId, of, method, parameters };
-    // It keeps the process alive while somebody waits for it.
+    // It keeps the process alive while a caller waits for it.
     if (this.#pending.size === 0) this.#worker.ref();
     return new Promise((resolve, reject) => {
       this.#pending.set(call.id, { resolve, reject });

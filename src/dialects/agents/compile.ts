@@ -145,7 +145,7 @@ function toWorkflowGraph(workflow: WorkflowDefinition, file: AgentsFile, context
     settings: {
       ...toSettings(file),
       part: { workflow: name },
-      // A sequence is what everybody means who says nothing.
+      // A sequence is meant where nothing is said.
       ...(workflow.kind === "graph" ? { workflow_kind: "graph" } : {}),
     },
   };

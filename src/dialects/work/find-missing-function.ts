@@ -17,7 +17,7 @@ const DEFINITIONS: { readonly [kind in "python" | "javascript"]: RegExp } = {
 
 /**
  * Says why a script cannot have a function: its name is no word of the text, and nothing there could bring it. Undefined:
- * it has it, or nobody can tell without running it.
+ * it has it, or it cannot be told without running it.
  */
 export function findMissingFunction(
   { language, name }: { readonly language: Language; readonly name: string },

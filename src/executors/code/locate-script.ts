@@ -51,7 +51,7 @@ function readPinned(scripts: JsonObject[string] | undefined): Record<string, str
   );
 }
 
-/** The root of the file system is nobody's application. */
+/** The root of the file system is no application. */
 async function realFolder(folder: JsonObject[string] | undefined): Promise<string | undefined> {
   if (typeof folder !== "string") return undefined;
   const real = await realpath(folder).catch(() => undefined);

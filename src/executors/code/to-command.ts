@@ -64,7 +64,7 @@ export function toNodeCommand(
   };
 }
 
-/** V8 says clearly that its heap is full; that is better than being killed by whoever watches the process. */
+/** V8 says clearly that its heap is full; that is better than being killed by the sandbox. */
 function heapMebibytes(memoryBytes: number): number {
   return Math.max(16, Math.floor((memoryBytes / 1024 / 1024) * 0.75));
 }

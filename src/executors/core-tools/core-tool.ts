@@ -38,7 +38,7 @@ export const object = z.custom<JsonObject>(isJsonObject, "must be an object").me
 /** Any JSON value; one that is left out does not fit. */
 export const anything = z.custom<Json>((value) => value !== undefined);
 
-/** There is one application here, so files are the same for everybody; values are kept apart. */
+/** There is one application here, so files are the same for all callers; values are kept apart. */
 export const appId = { app_id: z.string().optional().describe("The application that asks.") };
 
 /** The application that a call is for. */

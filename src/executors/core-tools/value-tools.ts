@@ -128,7 +128,7 @@ export class StoredValues {
   readonly #folder: string;
   readonly #now: () => number;
 
-  /** `own`: the files of the application, for whoever is no step. `now`: milliseconds. */
+  /** `own`: the files of the application, for a caller that is no step. `now`: milliseconds. */
   constructor(own: () => Promise<FileStorage>, folder: string, now: () => number) {
     this.#own = own;
     this.#folder = folder;

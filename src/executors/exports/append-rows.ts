@@ -97,7 +97,7 @@ class CsvFile {
     await writeNote(this.#files, this.#path, { done: [...done, ...begun.keys], length: to, pending: undefined });
   }
 
-  /** The header; none where there is nothing yet. A file that somebody else has changed is looked through as a whole. */
+  /** The header; none where there is nothing yet. A file that another program has changed is looked through as a whole. */
   async #readColumns(): Promise<readonly string[]> {
     const isAsLeft = this.#note.length === this.#note.end;
     let columns: readonly string[] | undefined;
@@ -207,7 +207,7 @@ const PENDING = z.object({
 const NOTE = z.object({
   /** Additions that have happened, the latest last. */
   done: texts,
-  /** How long the file was after the last of them. Undefined: nobody knows. */
+  /** How long the file was after the last of them. Undefined: unknown. */
   length: z.number().optional().catch(undefined),
   /** The additions that were begun together. It is on disk before the file is touched, and goes when it has happened. */
   pending: PENDING.optional().catch(undefined),

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 
 export interface ReportPage {
   readonly title: string;
-  /** Markdown that nobody vouches for. */
+  /** Untrusted Markdown. */
   readonly markdown: string;
   readonly language: string;
   /** The line below the title, such as the name of the workflow. */

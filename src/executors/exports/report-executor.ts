@@ -26,7 +26,7 @@ interface Report {
 
 const ENDINGS = { html: ".html", markdown: ".md", pdf: ".pdf" };
 
-/** Writes a step's output as a report into the storage of whoever's run it is; it is the run's artifact too. */
+/** Writes a step's output as a report into the storage of the run's tenant; it is the run's artifact too. */
 export function createReportExecutor(options: ReportOptions): Executor<Outcome> {
   return {
     recordsInput: false,

@@ -17,7 +17,7 @@ const MAX_SHOWN_CHARS = 2_000;
 const JSON_TYPE = /^\s*[\w.+-]+\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i;
 const CHARSET = /charset\s*=\s*["']?([\w:.-]+)/i;
 
-/** Where the work may have been done by then: made by whoever stands in front of the server. */
+/** Where the work may have been done by then: made by a proxy in front of the server. */
 const OF_GATEWAYS: readonly number[] = [502, 503, 504];
 
 /** Turns an answer into the outcome of a step. A request costs nothing that is counted in money. */
@@ -93,7 +93,7 @@ function readBody(text: string, type: string): ReadJson {
   return text.trim() === "" ? { ok: true, value: null } : readJson(text);
 }
 
-/** Whoever stands in front of the server may have said it, a proxy under maintenance for instance. */
+/** A proxy in front of the server may have said it, under maintenance for instance. */
 function toUnreadable(
   text: string,
   { type, flaw }: { readonly type: string; readonly flaw: string },

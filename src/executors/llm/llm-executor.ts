@@ -68,7 +68,7 @@ async function findModel(
   const address = readEndpointAddress(context);
   if (elsewhere !== undefined && (elsewhere.endpoint.isConfigured || address.endpoint !== undefined)) {
     const price = name === undefined ? undefined : await elsewhere.prices.find(name, { forAgent: false });
-    // A mock model is asked for by name, and is nobody else's.
+    // A mock model is asked for by name, and has no other provider.
     if (price?.kind !== "simulated")
       return createEndpointModel({ ...elsewhere, address, name, parameters, price, runId, idempotencyKey });
   }

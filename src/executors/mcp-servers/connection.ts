@@ -31,7 +31,7 @@ export interface ConnectionOptions {
   readonly outbound: Outbound;
   /** Puts servers into the sandbox that definitions name, which are not the operator's. */
   readonly confine: Confine;
-  /** Aborts when nobody needs the connection any more. */
+  /** Aborts when the connection is not needed any more. */
   readonly lifetime: AbortSignal;
 }
 
@@ -67,7 +67,7 @@ export async function openConnection(address: ServerAddress, options: Connection
   }
 }
 
-/** A program that is started without them says something that helps nobody, if anything. */
+/** A program that is started without them says nothing that helps. */
 function checkFiles({ name, way, secrets }: ServerAddress): void {
   if (way.kind !== "process") return;
   const flaw =
@@ -122,7 +122,7 @@ function createClient({ roots }: ServerAddress, version: string, options: Client
     { name: "pawl", version },
     {
       ...options,
-      // Results are checked where nothing that a server says can hold everybody else up (`result-check.ts`).
+      // Results are checked where nothing that a server says can hold other work up (`result-check.ts`).
       jsonSchemaValidator: UNCHECKED,
       capabilities: roots.length === 0 ? {} : { roots: {} },
     },
@@ -188,7 +188,7 @@ export class Connection {
     else this.#hearClosed = lost;
   }
 
-  /** Its process has ended, and nobody had told it to. */
+  /** Its process has ended without being told to. */
   get hasDied(): boolean {
     return this.context().hasDied !== undefined;
   }
@@ -233,7 +233,7 @@ export class Connection {
         maxTotalTimeout: call.maxTotalMs,
         resetTimeoutOnProgress: true,
         onprogress: call.onProgress,
-        // Without its output schema: results are checked by whoever reads them, with a better message.
+        // Without its output schema: results are checked by their reader, with a better message.
         toolDefinition: listed && { ...listed, outputSchema: undefined },
       });
     } catch (error) {

@@ -10,7 +10,7 @@ export interface ManagedOptions extends Omit<ConnectionOptions, "lifetime"> {
   readonly pingIntervalMs: number;
   /** Default 10,000. */
   readonly pingTimeoutMs?: number;
-  /** Closed when nobody has used it for so long. Absent: never. */
+  /** Closed when it was unused for so long. Absent: never. */
   readonly idleMs?: number;
 }
 
@@ -54,7 +54,7 @@ export class ManagedServer {
     this.#options = options;
   }
 
-  /** Nothing of it is left, and nobody would miss what is known of it: neither a user nor a failure to remember. */
+  /** Nothing of it is left to keep: neither a user nor a failure to remember. */
   get isForgettable(): boolean {
     const isUsed = this.#holds > 0 || this.#callsInFlight > 0 || this.#opening !== undefined || this.#closing.size > 0;
     const { idleMs } = this.#options;

@@ -70,7 +70,7 @@ export class McpServers {
     try {
       return await this.#entries;
     } catch (error) {
-      // Somebody corrects the file: the next call reads it again.
+      // The file may be corrected: the next call reads it again.
       this.#entries = undefined;
       throw error;
     }

@@ -1,4 +1,4 @@
-/** A server as somebody configured it: an entry of an `mcpServers` map, with where it stands. */
+/** A configured server: an entry of an `mcpServers` map, with where it stands. */
 export interface ServerEntry {
   /** For messages: `.mcp.json`, `pawl.yaml`. */
   readonly origin: string;

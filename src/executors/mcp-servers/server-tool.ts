@@ -41,7 +41,7 @@ export interface ToolList {
   readonly warnings: readonly string[];
 }
 
-/** Compiling a schema keeps everybody else waiting. */
+/** Compiling a schema keeps all other work waiting. */
 const COMPILED_AT_ONCE = 20;
 
 /** The tools that a model can be shown, by name: providers refuse a whole request for the sake of one broken schema. */

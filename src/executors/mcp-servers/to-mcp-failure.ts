@@ -49,7 +49,7 @@ interface Meaning extends FailureFacts {
 /** Nothing was done, and another try would not help, or would. */
 const REFUSED = { retryable: false, effect: "none" } as const;
 const PASSING = { retryable: true, effect: "none" } as const;
-/** Nobody knows what was done, as when this process dies or time runs out: the step is tried again unless it may run only once. */
+/** It is unknown what was done, as when this process dies or time runs out: the step is tried again unless it may run only once. */
 const UNKNOWN = { retryable: true, effect: "unknown" } as const;
 
 const DIED = { workerDied: true } as const;

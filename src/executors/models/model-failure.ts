@@ -95,7 +95,7 @@ function toDefect(error: unknown): Failed {
 /** A failed request, or what a stream says of an error. */
 interface CallError {
   readonly message: string;
-  /** Absent: nobody knows which server was asked. */
+  /** Absent: it is unknown which server was asked. */
   readonly host?: string | undefined;
   readonly status?: number | undefined;
   readonly retryAfter?: string | undefined;

@@ -55,7 +55,7 @@ async function readPriceList(
   }
 }
 
-/** Ollama, vLLM and the like: free or not, nobody has a list for them. */
+/** Ollama, vLLM and the like: free or not, there is no price list for them. */
 function isLocal({ kind, baseUrl = "" }: PricedAccess): boolean {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
   return kind === "openai-compatible" && /^(?:localhost|127\.[\d.]+|\[::1\]|.*\.localhost)$/.test(host);

@@ -111,7 +111,7 @@ type Written = Readonly<Record<string, Json | undefined | object>>;
 
 /**
  * Reads a message of a provider, an event of a stream or a whole answer, as it is meant. An optional value that is null is
- * absent; what the SDK's schemas demand and nobody reads is made up; a use that is not told is -1. What is said stays as it
+ * absent; what the SDK's schemas demand and is never read is made up; a use that is not told is -1. What is said stays as it
  * is. `nothing`: there is nothing to read in it. `foreign`: it is no message of this API.
  */
 function readProviderMessage(

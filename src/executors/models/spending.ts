@@ -72,7 +72,7 @@ export function doubtUsage(
 /** The use and cost of a model's turn, as recorded with it. */
 interface Spent {
   readonly usage: TokenUsage;
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly costMicro: number | null;
 }
 

@@ -8,14 +8,14 @@ import type { Reach } from "../../core/trust/grant.ts";
 import { createFindWay, type FindWay, type OutboundOptions, pinned } from "./find-way.ts";
 import { openThrough, openTunnel, portOf } from "./proxy.ts";
 
-/** A proxy for programs that have no network of their own: it listens on a file, and nobody else's network is needed. */
+/** A proxy for programs that have no network of their own: it listens on a file, and needs no network of its own. */
 export interface EgressProxy {
   readonly socketPath: string;
   close(): void;
 }
 
 export interface EgressOptions extends OutboundOptions {
-  /** Which nobody else may enter; whoever made it removes it. */
+  /** No other user may enter it; its maker removes it. */
   readonly folder: string;
   /** Addresses beside the public ones and those of `allow`. */
   readonly reach?: Reach | undefined;
@@ -34,7 +34,7 @@ export async function openEgressProxy(options: EgressOptions): Promise<EgressPro
   server.maxConnections = MAX_CONNECTIONS;
   const socketPath = join(options.folder, "egress");
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(socketPath, resolve));
-  // The folder keeps others out; programs have the socket alone, as users that nobody knows.
+  // The folder keeps others out; programs have the socket alone, as users without a name.
   await chmod(socketPath, 0o666);
   server.unref();
   return {

@@ -73,14 +73,14 @@ interface AddressRule {
   allowsHost(host: string, port: number): boolean;
   /** For an IP address, in any spelling that a resolver gives. */
   allowsAddress(address: string, port: number): boolean;
-  /** For a name that nobody here resolves: whether it reads like one of the public internet. */
+  /** For a name that is not resolved here: whether it reads like one of the public internet. */
   allowsName(name: string, port: number): boolean;
 }
 
 /** Names that only a machine or a network knows. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)\.?$/i;
 
-/** Below these only the web's own: mail, databases and the like are nobody's business here. */
+/** Below these only the web's own: mail, databases and the like are not reached from here. */
 const FIRST_FREE_PORT = 1024;
 const WEB_PORTS: readonly number[] = [80, 443];
 

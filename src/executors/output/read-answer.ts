@@ -25,7 +25,7 @@ export type Answer =
       readonly details: Json;
       /** Another answer may be better. */
       readonly retryable: boolean;
-      /** Absent: the answer is empty, or nobody could say in time. */
+      /** Absent: the answer is empty, or was not judged in time. */
       readonly violations?: readonly SchemaViolation[];
     };
 

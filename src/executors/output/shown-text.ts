@@ -23,7 +23,7 @@ export function toShownText(text: string): string {
 
 export const START_CHARS = 200;
 
-/** The beginning of what somebody sent and nobody can read. */
+/** The beginning of an unreadable message. */
 export function showStart(text: string, redactor: Redactor): string {
   // Masked before it is cut: half of a secret would be shown.
   return toShownText(redactor.text(text.slice(0, 20_000)))

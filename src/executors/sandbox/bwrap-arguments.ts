@@ -19,7 +19,7 @@ export interface BwrapArguments {
 export interface BwrapOptions extends Pick<SandboxSpec, "cwd" | "visible"> {
   readonly env: Readonly<Record<string, string>>;
   readonly fileBytes?: number | undefined;
-  /** It has a terminal of its own, which nobody else types into. */
+  /** It has a terminal of its own, into which no other program types. */
   readonly hasTerminal?: boolean | undefined;
   /** The program gets its user from bwrap. */
   readonly hasOwnUser: boolean;
@@ -41,7 +41,7 @@ export function toBwrapArguments(options: BwrapOptions): BwrapArguments {
     ...temporaryFolders(options),
     ...visible.flatMap((what) => show(what, feed)),
     ...visible.flatMap((what) => (what.kind === "entries" ? ["--remount-ro", what.path] : [])),
-    // The root is memory too. And whoever is root outside could change the machine's settings below /proc/sys.
+    // The root is memory too. And root outside could change the machine's settings below /proc/sys.
     ...["/dev", "/proc", "/"].flatMap((path) => ["--remount-ro", path]),
     "--clearenv",
     ...Object.entries(options.env).flatMap(([name, value]) => ["--setenv", name, value]),

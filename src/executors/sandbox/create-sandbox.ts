@@ -234,7 +234,7 @@ async function startIn(
   }
 }
 
-/** Without the right to read root's files, a user of its own is of use only where everybody may read them. */
+/** Without the right to read root's files, a user of its own helps only where every user may read them. */
 function fitToFiles(wanted: Confinement, spec: SandboxSpec): Confinement {
   if (wanted.kind !== "process" || wanted.user !== "dropped") return wanted;
   const paths = (spec.visible ?? []).map(({ path }) => path);

@@ -23,7 +23,7 @@ export interface LaunchParts {
   readonly confinement: Confinement;
   readonly tools: Tools;
   readonly spec: SandboxSpec;
-  /** Absent: whoever starts it marks it. */
+  /** Absent: its starter marks it. */
   readonly brand?: string | undefined;
   readonly hasTerminal?: boolean;
   /** The temporary folder of a plain process. */
@@ -39,7 +39,7 @@ const PATH = "/usr/local/bin:/usr/bin:/bin";
 /** bwrap has one process outside that watches, and one inside that reaps. */
 export const TASKS_OF_BWRAP = 2;
 
-/** The kernel refuses some more than may be had, so that whoever looks sees the limit passed. */
+/** The kernel refuses some more than may be had, so that a reader sees the limit passed. */
 export const TASKS_BEYOND_LIMIT = 8;
 
 export function toLaunch(parts: LaunchParts): Launch {

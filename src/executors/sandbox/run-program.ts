@@ -198,7 +198,7 @@ function kill({ group }: Run, child: ChildProcess): void {
 
 /** bwrap ends everything inside, unless it was killed before it was set up. A plain process may have left others behind. */
 async function killRest({ launch, group, brand }: Run, child: ChildProcess, wasEnded: boolean): Promise<void> {
-  // The kernel takes long to put namespaces away; nobody has to wait for that.
+  // The kernel takes long to put namespaces away; no caller has to wait for that.
   if (launch.kind === "bwrap" && !wasEnded) return;
   if (brand !== undefined) await killAll(() => findBranded([brand]));
   else if (group !== undefined) await killAll(() => group.members());

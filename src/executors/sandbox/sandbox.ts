@@ -1,7 +1,7 @@
 import type { Reach } from "../../core/trust/grant.ts";
 import type { Refusal } from "./explain-refusal.ts";
 
-/** Runs programs that nobody vouches for: bounded in time, memory, processes and output, and seeing only what they are given. */
+/** Runs untrusted programs: bounded in time, memory, processes and output, and seeing only what they are given. */
 export interface Sandbox {
   /** Runs one program to its end, and ends whatever it has started. Rejects only on a defect: the outcome is the `ending`. */
   runSandboxed(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
@@ -34,7 +34,7 @@ export interface SandboxSpec {
   readonly limits: SandboxLimits;
   /** The program may write a result of its own to file descriptor 3. */
   readonly hasResultChannel?: boolean;
-  /** What the result ends with once all is done: what then still runs in bwrap is killed, and nobody waits until it is gone. */
+  /** What the result ends with once all is done: what then still runs in bwrap is killed, without waiting for its end. */
   readonly endMark?: string;
   /** Called as output arrives; it is collected all the same. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
@@ -42,7 +42,7 @@ export interface SandboxSpec {
 
 /** The way out of sandboxes with a network: a proxy that decides where their programs may go. */
 export interface Egress {
-  /** Begins to listen on a Unix socket in the folder, which nobody else may enter, and gives its path. */
+  /** Begins to listen on a Unix socket in the folder, which other users may not enter, and gives its path. */
   open(folder: string, reach: Reach): Promise<string>;
 }
 
@@ -81,7 +81,7 @@ type NaturalEnding =
   | { readonly type: "exited"; readonly code: number }
   | { readonly type: "killed"; readonly signal: NodeJS.Signals };
 
-/** A limit was passed, somebody stopped it, or it has never begun. */
+/** A limit was passed, it was stopped, or it has never begun. */
 export type ForcedEnding =
   | { readonly type: "timedOut" }
   | { readonly type: "aborted" }
@@ -103,13 +103,13 @@ export interface SandboxResult {
   readonly stderr: Buffer;
   readonly result: Buffer;
   readonly durationMs: number;
-  /** The most memory that was seen; absent where nobody could look. */
+  /** The most memory that was seen; absent where it could not be read. */
   readonly maxRssBytes?: number;
   /** Why there is less protection than `auto` would like. */
   readonly warning?: string;
 }
 
-/** A program that somebody else starts and talks to for long: a server over its standard streams, a shell in a terminal. */
+/** A program that the caller starts and talks to for long: a server over its standard streams, a shell in a terminal. */
 export interface StandingSpec
   extends Pick<SandboxSpec, "command" | "args" | "env" | "cwd" | "visible" | "network" | "reach"> {
   readonly limits: Pick<SandboxLimits, "memoryBytes" | "maxProcesses">;
@@ -117,7 +117,7 @@ export interface StandingSpec
   readonly hasTerminal?: boolean;
 }
 
-/** What to start instead of the program. It ends with whoever started it. */
+/** What to start instead of the program. It ends with its starter. */
 export interface StandingProgram {
   readonly command: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export function toStandingProgram(options: {
   readonly limits: SandboxLimits;
   /** The beginning of the paths of temporary folders. */
   readonly temporary: string;
-  /** Absent: whoever starts it finds what is left of it. */
+  /** Absent: its starter finds what is left of it. */
   readonly brand: string | undefined;
 }): StandingProgram {
   const { launch, sh, group, limits, temporary, brand } = options;
@@ -48,7 +48,7 @@ export function toStandingProgram(options: {
   };
 }
 
-/** Whoever starts the program has no pipes for bwrap's input: files hold it, and are gone before it begins. The shell enters the control groups. */
+/** The starter of the program has no pipes for bwrap's input: files hold it, and are gone before it begins. The shell enters the control groups. */
 function feedFromFiles({ command, feeds }: Launch, folder: string, groups: readonly string[]): string[] {
   const opens = feeds.map((feed, index) => {
     writeFileSync(join(folder, String(index)), feed, { mode: 0o600 });

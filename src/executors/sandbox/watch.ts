@@ -53,7 +53,7 @@ export function watchProgram(watched: Watched): Watch {
     else if (isOutOfMemory(watched, seen.rssBytes, pids)) exceeded({ type: "outOfMemory" });
   };
   const timer = setInterval(look, watched.everyMs ?? INTERVAL_MS);
-  // Whoever waits for the program keeps this process alive.
+  // A caller that waits for the program keeps this process alive.
   timer.unref();
   return {
     maxRssBytes: () => group?.maxMemoryBytes() ?? (maxRssBytes === 0 ? undefined : maxRssBytes),

@@ -25,7 +25,7 @@ export interface RunRecordings {
  * A session belongs to the run at the root, whichever workflow of the run opened it. When that run ends it is closed, unless
  * the run has succeeded and was not started with `keep_sessions: false`.
  *
- * After a crash every attempt but `send_input` is simply made again: its steps are marked `atMostOnce`, for nobody knows
+ * After a crash every attempt but `send_input` is simply made again: its steps are marked `atMostOnce`, for it is unknown
  * how much of the text was typed, and end as `INTERRUPTED`. A session lives in its process: where that is gone, states that
  * use the session fail with `SESSION_LOST`.
  */

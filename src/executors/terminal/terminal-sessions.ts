@@ -23,7 +23,7 @@ export interface TerminalSessions {
   find(sessionId: string, tenantId?: string): TerminalSession | undefined;
   /** For people who look at them, and type. */
   readonly views: LiveTerminals;
-  /** Ends the sessions that somebody has opened. */
+  /** Ends the opened sessions. */
   exitOwned(owner: string): Promise<void>;
   /** Ends all sessions and everything in them, except those that outlive this process. */
   close(): Promise<void>;

@@ -45,7 +45,7 @@ export interface LocalHostOptions {
   matches?(text: string, pattern: string): boolean;
   /** Absent: nothing can be searched for, and steps whose policies have patterns of their own are blocked. */
   readonly findAll?: FindAll;
-  /** Opens the budgets that runs share. Undefined: nobody has set a budget so far. */
+  /** Opens the budgets that runs share. Undefined: no budget was set so far. */
   openBudgets?(): Promise<Budgets | undefined>;
   /** The processes that drive runs of the same records. Absent: only this one does. */
   readonly workers?: {

@@ -262,7 +262,7 @@ export class LocalHost implements RunHost {
     return this.#runs.size;
   }
 
-  /** Goes on with runs that are due and that nobody drives. */
+  /** Goes on with runs that are due and that no process drives. */
   async takeUpDue(): Promise<void> {
     if (!this.#isParking) await this.#wakeUps.takeUpDue();
   }
@@ -331,7 +331,7 @@ export class LocalHost implements RunHost {
     if (this.#released.length > 1) return;
     this.#releasing = Promise.resolve()
       .then(() => this.#options.journal.release(this.#released.splice(0)))
-      // Whoever takes them up then does so when this process has ended.
+      // They are taken up when this process has ended.
       .catch((error: unknown) => this.#options.onDefect(error));
   }
 

@@ -40,7 +40,7 @@ export class WakeUps {
     return this.#isFull;
   }
 
-  /** Loads runs that are due and that nobody drives, as long as there is room. Returns how many. */
+  /** Loads runs that are due and that no process drives, as long as there is room. Returns how many. */
   takeUpDue(): Promise<number> {
     this.#mustLookAgain = true;
     this.#looking ??= this.#lookUntilDone().finally(() => {
@@ -97,7 +97,7 @@ export class WakeUps {
     }
   }
 
-  /** The storage may work again soon, and perhaps nobody else asks for these runs. */
+  /** The storage may work again soon, and perhaps no other caller asks for these runs. */
   retryLater(error: unknown): void {
     const { clock, onDefect } = this.#parts;
     onDefect(error);

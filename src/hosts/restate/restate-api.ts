@@ -18,13 +18,13 @@ export interface RestateApiOptions {
   failed(error: PawlError): void;
 }
 
-/** The handler of a run never fails for good by itself, so that somebody has killed what did. */
+/** The handler of a run never fails for good by itself, so that a person has killed what did. */
 const KILLED = "target_handler_name = 'run' AND status = 'completed' AND completion_result = 'failure'";
 
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 1_000;
 const TIMEOUT_MS = 10_000;
-/** Somebody looks at a page and waits for it. */
+/** A person looks at a page and waits for it. */
 const LOOK_TIMEOUT_MS = 3_000;
 const CLOSE_GRACE_MS = 2_000;
 /** Calls of this process at once. */
@@ -143,7 +143,7 @@ export class RestateApi {
 
   async #sayUntilHeard(what: string, call: () => Promise<unknown>): Promise<void> {
     for (let pauseMs = 0; !this.#closing.signal.aborted; pauseMs = nextPause(pauseMs)) {
-      // Somebody else is about to say it.
+      // Another message is about to say it.
       if (this.#unsaid.has(what)) return;
       this.#unsaid.add(what);
       if (pauseMs > 0) await setTimeout(pauseMs, undefined, { ref: false });

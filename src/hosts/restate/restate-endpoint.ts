@@ -9,7 +9,7 @@ export interface RestateEndpointOptions extends RunWorkflowOptions {
   readonly host: string;
   /** 0: a free one. */
   readonly port: number;
-  /** Public keys of the servers whose requests are taken. Empty: those of everybody who can reach it. */
+  /** Public keys of the servers whose requests are taken. Empty: those of all who can reach it. */
   readonly identityKeys: readonly string[];
 }
 

@@ -21,7 +21,7 @@ export interface RestateHostParts {
 
 const SLICE = 200;
 const LOOK_EVERY_MS = 10_000;
-/** Whoever has created a run tells Restate of it sooner. */
+/** The process that has created a run tells Restate of it sooner. */
 const OVERDUE_MS = 5_000;
 
 /** Runs are created in our records, and driven by Restate: where one of its invocations is, there the run is in memory. */

@@ -101,7 +101,7 @@ interface RunCommitsParts {
   unattended(commits: RunCommits): void;
   /** The run has left memory. */
   left(commits: RunCommits): void;
-  /** The process ends: what is left is written without Restate, and nobody waits for it. */
+  /** The process ends: what is left is written without Restate, and is not waited for. */
   isEnding(): boolean;
 }
 
@@ -124,7 +124,7 @@ class RunCommits implements Committer {
   #isDirty = false;
   /** Restate is told of a run when our records have it. */
   #isCreating: boolean;
-  /** No invocation has asked for it so far: whoever has created it tells Restate. */
+  /** No invocation has asked for it so far: the process that has created it tells Restate. */
   #isNew: boolean;
   #isLeft = false;
 

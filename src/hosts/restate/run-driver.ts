@@ -36,7 +36,7 @@ export interface Attempt {
 export interface WhatIsKnown {
   /** The entry before. */
   readonly last: RunEntry | undefined;
-  /** Somebody has asked something of the run. */
+  /** The run has a new request. */
   readonly isWoken: boolean;
   /** The invocation was cancelled in Restate. */
   readonly isCancelled: boolean;

@@ -43,7 +43,7 @@ interface State {
   wait: number;
 }
 
-/** Of an invocation that somebody else than Pawl has asked for. */
+/** Of an invocation that was not asked for by Pawl. */
 const MAX_ENTRIES = 1_000;
 /** A handler that only waits is let go of after this time. One that works finishes its entry. */
 const INACTIVITY_MS = 1_000;
@@ -52,7 +52,7 @@ const ABORT_MS = 365 * 24 * 3_600_000;
 const JOURNAL_RETENTION_MS = 3_600_000;
 /** A server or an endpoint that is back is at work again within half a second. */
 const RETRY = { initialInterval: 50, exponentiationFactor: 2, maxInterval: 500 } as const;
-/** About a day of an endpoint that cannot be reached. Then it is paused, and somebody has to resume it. */
+/** About a day of an endpoint that cannot be reached. Then it is paused, and a person has to resume it. */
 const MAX_ATTEMPTS = 2 * 86_400;
 
 /** No further try can succeed. */
@@ -125,7 +125,7 @@ async function drive(ctx: WorkflowContext<State>, part: Part, driver: Handled): 
   return { hasEnded: false, isCancelled };
 }
 
-/** Resolves when the time has come, or when it is woken. From then on nobody can wake it from this wait. */
+/** Resolves when the time has come, or when it is woken. From then on it cannot be woken from this wait. */
 async function waitFor(ctx: WorkflowContext<State>, name: string, forMs: number | undefined): Promise<void> {
   const woken = ctx.promise<boolean>(name).get();
   if (forMs === undefined) return void (await woken);

@@ -298,7 +298,7 @@ export class LiveRun implements Committer, ObservedRun {
     this.#hooks.broken(this, error);
   }
 
-  /** Leaves memory: nothing more is taken in, and everybody who still waits is refused. */
+  /** Leaves memory: nothing more is taken in, and all waiting callers are refused. */
   leave(why?: PawlError): void {
     this.isDiscarded = true;
     if (this.#waiting.length === 0) return;

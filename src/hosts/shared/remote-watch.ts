@@ -53,7 +53,7 @@ export class RemoteWatch {
       try {
         if (await this.#readOn()) return;
       } catch {
-        // Whoever waits for the run is told what is wrong with the journal. The view goes on when it can be read again.
+        // A caller that waits for the run is told what is wrong with the journal. The view goes on when it can be read again.
       }
       await Promise.race([
         this.#told.promise,

@@ -28,7 +28,7 @@ export interface SharedHostParts {
 interface LocalDriver extends RunHost {
   /** `id`: the request of another process, which is answered in the commit of what it causes. */
   request(runId: string, request: RunRequest, id?: number): Promise<RunRecord>;
-  /** Goes on with runs that are due and that nobody drives. */
+  /** Goes on with runs that are due and that no process drives. */
   takeUpDue(): Promise<unknown>;
 }
 
@@ -141,7 +141,7 @@ export class SharedHost implements RunHost {
       const { no, id } = await this.#find(runId);
       const sent = await inbox.send(no, secrets.seal(writeExact(request)));
       const answer = await this.#answerTo(sent, id);
-      // The run has ended before anybody read it: here it is refused in the same words.
+      // The run has ended before the request was read: here it is refused in the same words.
       if (answer === "ended") continue;
       if (answer.refusal !== undefined) throw toError(answer.refusal);
       return this.#find(runId);
@@ -212,7 +212,7 @@ export class SharedHost implements RunHost {
       await local.request(runId, request, id);
       await inbox.answer(id, undefined);
     } catch (error) {
-      // Whoever drives the run next answers it.
+      // The process that drives the run next answers it.
       if (isDrivenElsewhere(error) || isStorageFailure(error)) return;
       if (!isPawlError(error)) onDefect(error);
       await inbox.answer(id, toRefusal(error)).catch(onDefect);

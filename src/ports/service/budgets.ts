@@ -1,11 +1,11 @@
 import type { Amounts } from "../../core/history/events.ts";
 
-/** Limits that runs of a workflow, of a tenant or of everybody share, for each day or in total. */
+/** Limits that runs of a workflow, of a tenant or of all tenants share, for each day or in total. */
 export interface Budget {
   readonly id: string;
   /** Absent: every workflow. */
   readonly workflow?: string;
-  /** Absent: everybody. */
+  /** Absent: all. */
   readonly tenantId?: string;
   /** A day is one in UTC. */
   readonly per: "day" | "total";

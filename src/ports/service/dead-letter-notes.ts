@@ -1,6 +1,6 @@
 /** Notes about dead letters that people have retried or resolved. The failures themselves stay in the journal. */
 export interface DeadLetterNotes {
-  /** Durable when it resolves. False if somebody else was first. */
+  /** Durable when it resolves. False if another was first. */
   close(note: DeadLetterNote): Promise<boolean>;
   /** The run of a retry has begun. From now on the note counts, however that run ends. */
   confirm(run: string, path: string): Promise<void>;

@@ -13,16 +13,16 @@ export interface Deliveries {
   /** The number of all deliveries selected, regardless of pages. */
   count(selection: DeliverySelection): Promise<number>;
   /**
-   * Claims pending deliveries that are due, the most overdue first: nobody else gets them until the try is recorded or the lease
+   * Claims pending deliveries that are due, the most overdue first: no other process gets them until the try is recorded or the lease
    * has ended. Durable when it resolves. None does not mean that none are left: others may have been faster.
    */
   claimDue(wanted: DueWanted): Promise<readonly Delivery[]>;
-  /** Gives back what was claimed and is not sent: by this one, or by all where nobody else delivers. */
+  /** Gives back what was claimed and is not sent: by this one, or by all where no other process delivers. */
   release(claimed: { readonly by: string | "all"; readonly except?: readonly string[] }): Promise<void>;
   /** Oldest first. */
   readTries(id: string): Promise<readonly DeliveryTry[]>;
   /**
-   * Records a try and its consequences in one commit, and ends the claim. If somebody has asked to send the message again since it
+   * Records a try and its consequences in one commit, and ends the claim. If a resend was asked for since it
    * was read, or has claimed it after the lease had ended, the try is recorded and changes nothing else. A receiver that is gone (`gone`) closes the address for messages of the same
    * workflow; an arrival opens it.
    */

@@ -19,7 +19,7 @@ export interface Schedules {
   listDue(now: number): Promise<readonly StoredSchedule[]>;
   /** The earliest time at which one is due. */
   nextDueAt(): Promise<number | undefined>;
-  /** All or nothing. False if the schedule has changed meanwhile, or somebody else was faster. */
+  /** All or nothing. False if the schedule has changed meanwhile, or another process was faster. */
   claim(id: string, claim: SlotClaim): Promise<boolean>;
   addSlots(id: string, slots: readonly NewSlot[]): Promise<void>;
   /** Slots whose run has not been started yet: by schedule, oldest first. */
@@ -67,7 +67,7 @@ export interface StoredSchedule extends ScheduleSettings {
   readonly tenantId?: string;
   /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
-  /** That of whoever made it. */
+  /** The tenant of its maker. */
   readonly grant?: Grant;
   readonly lastRunId?: string;
   /** The next slot. It stays while the schedule is disabled, so that missed slots can be counted. */
@@ -108,7 +108,7 @@ export interface SlotClaim {
   readonly slots: readonly NewSlot[];
 }
 
-/** `manual`: somebody asked for the run. `change`: not a slot, but the reason why none come any more, with its time. */
+/** `manual`: a person asked for the run. `change`: not a slot, but the reason why none come any more, with its time. */
 type SlotKind = "cron" | "manual" | "change";
 
 export interface NewSlot {

@@ -13,7 +13,7 @@ export interface WorkflowDefinitions {
   /** The newest version of each, by name. */
   list(owner: DefinitionOwner): Promise<readonly StoredDefinition[]>;
   /**
-   * Definitions whose newest version is started by routes, queues or events, by name. The same list as long as nobody
+   * Definitions whose newest version is started by routes, queues or events, by name. The same list as long as no process
    * writes, because every request reads it.
    */
   listTriggered(owner: DefinitionOwner): Promise<readonly StoredDefinition[]>;
@@ -41,7 +41,7 @@ export type StartsBy = Trigger["kind"] | "nothing";
 
 export interface NewDefinition extends DefinitionKey {
   readonly text: string;
-  /** Absent if an older version of the program has saved it and nobody has looked since. */
+  /** Absent if an older version of the program has saved it and it was not read since. */
   readonly startsBy?: StartsBy;
   /** The most that a triggered run may cost, in integer micro-dollars: at most what the key that saves it may spend. */
   readonly maxCostMicro?: number;

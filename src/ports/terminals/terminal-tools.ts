@@ -24,7 +24,7 @@ const screen = z
 const timestamp = z.string().describe("ISO 8601 in UTC.");
 const error = z.string().nullable();
 
-/** How the program is: the last field is present when it has ended, and null where nobody knows how. */
+/** How the program is: the last field is present when it has ended, and null where it is unknown how. */
 const processFields = {
   process_running: z.boolean(),
   exit_code: z

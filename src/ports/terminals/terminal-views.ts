@@ -19,7 +19,7 @@ export interface TerminalSummary {
   readonly last_activity: string;
   /** The address of its live view. Null if the live view is off. */
   readonly web_url: string | null;
-  /** Present when the program has ended; null where nobody knows how. */
+  /** Present when the program has ended; null where it is unknown how. */
   readonly exit_code?: number | null;
 }
 
@@ -75,7 +75,7 @@ export type OutputFrame =
   | { readonly type: "output"; readonly data: string }
   | { readonly type: "ended"; readonly exitCode: number | null };
 
-/** Takes the output of a terminal. Whoever takes it slowly gets the screen anew in place of what he has missed. */
+/** Takes the output of a terminal. A slow reader gets the screen anew in place of what was missed. */
 export interface OutputView {
   /** One call at a time. There is nothing after `ended`. */
   next(): Promise<OutputFrame>;

@@ -58,7 +58,7 @@ export interface AgentTool {
   readonly description: string;
   /** The schema of an object, which compiles. */
   readonly inputSchema: JsonObject;
-  /** Only reads, or has its effect once: it may be called again when nobody knows whether it was. */
+  /** Only reads, or has its effect once: it may be called again when it is unknown whether it was. */
   readonly isRepeatable: boolean;
   /** Failures of the tool or its server are results too. Only defects are thrown. */
   call(args: JsonObject, call: AgentToolCall, signal: AbortSignal): Promise<ToolCallResult>;
@@ -75,7 +75,7 @@ export interface AgentToolCall {
 
 export interface ToolCallResult {
   readonly isError: boolean;
-  /** All of the result that a model can read. Whole: whoever shows it cuts it. */
+  /** All of the result that a model can read. Whole: it is cut where it is shown. */
   readonly text: string;
   readonly structured?: Json;
   /** The blocks as they came: `text`, `image`, `audio`, `resource`, `resource_link`. */

@@ -81,7 +81,7 @@ const AGENTS_STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
   REQUEST_INVALID: 422,
   INPUT_INVALID: 422,
   NOT_SUPPORTED: 501,
-  // The host's own files: nobody is ready.
+  // The host's own files: no application is ready.
   FILE_NOT_FOUND: 503,
   DEFINITION_INVALID: 503,
 };

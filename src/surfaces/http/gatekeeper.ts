@@ -19,7 +19,7 @@ const SCOPES: readonly KeyScope[] = ["read", "run", "write", "admin"];
 const USUAL_RATE = 1_200;
 
 /**
- * Decides who may do what. Without any key everybody may do everything, on loopback only. Else the caller needs the configured
+ * Decides who may do what. Without any key every caller may do everything, on loopback only. Else the caller needs the configured
  * key, or one that was made, with its scopes, for its tenant.
  */
 export class Gatekeeper {
@@ -57,7 +57,7 @@ export class Gatekeeper {
     }
     const key = given === undefined ? undefined : await verifyKey(this.#app, given);
     if (key === undefined) {
-      // Somebody who guesses keys tries many of them from one address.
+      // Guessed keys come in numbers from one address.
       await this.#limit(`address ${addressOf(c)}`);
       c.header("www-authenticate", "Bearer");
       const message = given === undefined ? "The request bears no key." : "The key is not known here, or not any more.";
@@ -119,7 +119,7 @@ function keyOf(c: Context<HttpEnv>, { mayBeInQuery = false }: KeyWay): string | 
   return header ?? (mayBeInQuery ? c.req.query("token") : undefined);
 }
 
-/** The address of the connection. Anybody can write another one into a header. */
+/** The address of the connection. A client can write any other one into a header. */
 function addressOf(c: Context<HttpEnv>): string {
   // Nothing is bound where a request comes by a function call.
   const bindings = c.env as Partial<HttpEnv["Bindings"]> | undefined;
@@ -130,7 +130,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Callers beyond this many are forgotten, the quietest first: what is kept stays small whoever calls. */
+/** Callers beyond this many are forgotten, the quietest first: what is kept stays small. */
 const MAX_CALLERS = 10_000;
 
 interface Bucket {

@@ -38,7 +38,7 @@ export interface HttpParts extends ExecuteParts {
   mcp(request: Request, caller: ServiceCaller): Promise<Response>;
   /** Those that follow something. */
   readonly streams: OpenStreams;
-  /** Runs that somebody follows. */
+  /** Runs that are followed. */
   readonly followed: FollowedRuns;
   /** The events of all runs. */
   readonly feed: EventFeed;

@@ -62,7 +62,7 @@ export function secureAnswer(c: Context<HttpEnv>): void {
 }
 
 /**
- * On loopback whoever can reach the port is trusted, and that includes every page that the user's browser shows: a page
+ * On loopback every caller that can reach the port is trusted, and that includes every page that the user's browser shows: a page
  * elsewhere, be it on another port of this machine, may neither be pointed at this address (`Host`) nor send requests to it
  * (`Origin`). What it returns throws `HOST_REFUSED`.
  */
@@ -96,7 +96,7 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : "";
 }
 
-/** A body that is announced as too large is refused on every path, also where nobody would read it. Throws `BODY_TOO_LARGE`. */
+/** A body that is announced as too large is refused on every path, also where it would not be read. Throws `BODY_TOO_LARGE`. */
 export function limitBody(c: Context<HttpEnv>, maxBytes: number): void {
   if (Number(c.req.header("content-length") ?? 0) <= maxBytes) return;
   throw new PawlError("BODY_TOO_LARGE", { message: `The body is larger than ${maxBytes} bytes.` });

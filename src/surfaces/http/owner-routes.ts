@@ -18,7 +18,7 @@ export const MAX_OWNER_BODY = 64 * 1024 * 1024;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Live output is left out for a watcher who has this much unread. */
 const MAX_UNREAD_LIVE_BYTES = 256 * 1024;
-/** Nobody has a larger one, and each of its cells costs time. */
+/** No screen is larger, and each of its cells costs time. */
 const side = z.coerce.number().int().min(1).max(1_000);
 /** A person does not look at more terminals at once. */
 const MAX_VIEWS = 64;
@@ -145,7 +145,7 @@ function answer(c: Context<HttpEnv>, data: object | Json): Response {
   return answerJson(c, { data, error: null });
 }
 
-/** Aborts when whoever asked has gone, or does not want the answer any more. */
+/** Aborts when the caller has gone, or does not want the answer any more. */
 function goneOf(c: Context<HttpEnv>): AbortSignal {
   const gone = new AbortController();
   const { outgoing } = c.env;

@@ -52,7 +52,7 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
   if (type === null && text !== "") throw notJson("The request does not say what its body is.");
   if (text.trim() !== "") {
     const body = parseJson(withoutMark(text), "The body");
-    // To read a long one has kept everybody waiting, and what comes next is as long. The first turn is still before the others' requests.
+    // To read a long one has kept all others waiting, and what comes next is as long. The first turn is still before the others' requests.
     for (let turn = 0; turn < 2 && text.length > LONG_BODY; turn += 1) await setImmediate();
     return body;
   }

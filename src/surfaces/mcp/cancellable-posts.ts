@@ -34,7 +34,7 @@ export class CancellablePosts {
     this.#maxBodyBytes = maxBodyBytes;
   }
 
-  /** Nobody cancels the calls of another caller, whatever session it names. */
+  /** A caller cannot cancel the calls of another one, whatever session it names. */
   async fetch(request: Request, caller: string, forward: Forward): Promise<Response> {
     const { method, headers } = request;
     if (method !== "POST" || !isJsonContentType(headers.get("content-type"))) return forward(request, {});
@@ -48,7 +48,7 @@ export class CancellablePosts {
     return this.#call(request, { key: toKey(body["id"]), body }, forward);
   }
 
-  /** Breaks off the calls of these clients: nobody else has a hold of their servers. */
+  /** Breaks off the calls of these clients: no other caller holds their servers. */
   close(): void {
     this.#closed.abort(new SdkError(SdkErrorCode.ConnectionClosed, "The server ends."));
   }

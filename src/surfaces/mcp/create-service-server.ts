@@ -18,7 +18,7 @@ export interface ServiceServerParts {
   readonly caller: ServiceCaller;
   /** Lends what a call works with, which is given back when the call has ended. */
   lend<T>(use: (lent: LentParts) => Promise<T>): Promise<T>;
-  /** The server is about to end: whoever waits is answered now. */
+  /** The server is about to end: waiting callers are answered now. */
   readonly stopping: AbortSignal;
   readonly cancelled: AbortSignal | undefined;
   /** The version of Pawl. */

@@ -19,7 +19,7 @@ export interface McpHandlerOptions<Caller> {
 export class McpHandler<Caller extends { readonly id: string }> {
   readonly #handler: ReturnType<typeof createMcpHandler>;
   readonly #posts: CancellablePosts;
-  /** The library hands one thing through to whoever makes a server: what it takes for proof of who asks. */
+  /** The library hands one thing through to the maker of a server: what it takes for proof of who asks. */
   readonly #requests = new WeakMap<AuthInfo, McpRequest<Caller>>();
 
   constructor({ createServer, maxBodyBytes, log }: McpHandlerOptions<Caller>) {

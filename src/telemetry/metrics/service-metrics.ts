@@ -6,7 +6,7 @@ import type { ObservedRun } from "../../ports/run-observer.ts";
 export interface MetricsOptions {
   /** Whether the tenant becomes a label. */
   readonly tenantLabel: boolean;
-  /** Numbers that are read only when somebody looks. */
+  /** Numbers that are read only when they are asked for. */
   readonly gauges: readonly MetricsGauge[];
 }
 

@@ -76,7 +76,7 @@ export class Scheduler {
   }
 
   async #lookAll(): Promise<void> {
-    // Never at once: whoever calls goes on first.
+    // Never at once: the caller goes on first.
     await Promise.resolve();
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;

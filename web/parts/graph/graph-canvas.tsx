@@ -74,7 +74,7 @@ function Canvas({ flow, isOpen, calledBy, statusOf, selected, onSelect, onToggle
           proOptions={{ hideAttribution: true }}
           onInit={begin}
           onMoveStart={(event) => {
-            // A move by hand has an event: what somebody looks at stays where it is.
+            // A move by hand has an event: the place that is looked at stays.
             if (event !== null) held.current = true;
           }}
         >
@@ -96,7 +96,7 @@ function Canvas({ flow, isOpen, calledBy, statusOf, selected, onSelect, onToggle
   );
 }
 
-/** Where one looks at the drawing from. It is fitted anew when the drawing or its frame changes, until somebody moves it. */
+/** Where one looks at the drawing from. It is fitted anew when the drawing or its frame changes, until it is moved. */
 function useCamera({ width, height, nodes }: Drawing) {
   const flow = useReactFlow();
   const frameWidth = useStore((state) => state.width);

@@ -131,7 +131,7 @@ function StepLink({ id, path, words }: { readonly id: string; readonly path: str
   );
 }
 
-/** A comparison says only that prompts differ: they are read when somebody looks. */
+/** A comparison says only that prompts differ: they are read when they are looked at. */
 function PromptChange({ path, ids }: { readonly path: string; readonly ids: RunComparison["run_id"] }) {
   const a = useCall("GET /runs/{id}/steps/{path}", { id: ids.a, path });
   const b = useCall("GET /runs/{id}/steps/{path}", { id: ids.b, path });

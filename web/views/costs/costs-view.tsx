@@ -16,7 +16,7 @@ import { DayChart } from "./day-chart.tsx";
 
 type By = NonNullable<NonNullable<InputOf<"GET /costs">[0]>["by"]>;
 
-/** What runs have cost, and the budgets that limit it. Sums are made of all histories: they are read again when somebody asks. */
+/** What runs have cost, and the budgets that limit it. Sums are made of all histories: they are read again when they are asked for. */
 export function CostsView() {
   const [by, setBy] = useInAddress("by", "workflow");
   const range = useRange();

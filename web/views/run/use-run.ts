@@ -89,7 +89,7 @@ export function useFollowedRun(id: string, run: Run | undefined, lastSeq: number
       texts.take(batch);
       queries.setQueriesData<Pages>({ queryKey: [STEPS, id, "now"] }, (pages) => pages && withSteps(pages, batch));
       queries.setQueryData<Run>([HEAD, id, "head"], (head) => head && withStatus(head, batch));
-      // The step that is looked at waits for nobody.
+      // The step that is looked at does not wait.
       const paths = pathsOf(batch);
       void queries.invalidateQueries({
         queryKey: [STEPS, id, "one"],

@@ -4,7 +4,7 @@ import type { Emulator } from "./emulator.ts";
 /** Written at once, so that a long way does not hold up the page. */
 const PIECE_CHARACTERS = 100_000;
 
-/** Shows a recording as of a time. Whoever drags the slider far gets the last place that was asked for, not all between. */
+/** Shows a recording as of a time. A slider that is dragged far gets the last place that was asked for, not all between. */
 export class CastPlayer {
   readonly #cast: Cast;
   readonly #emulator: Emulator;

@@ -7,7 +7,7 @@ export interface Emulator {
   show(screen: { readonly columns: number; readonly rows: number; readonly data: string }): Promise<void>;
   write(data: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** Absent: nobody types. */
+  /** Absent: no one types. */
   onType(listener: ((text: string) => void) | undefined): void;
   focus(): void;
   close(): void;

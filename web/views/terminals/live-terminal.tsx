@@ -115,7 +115,7 @@ function toWords(followed: Followed): readonly [tone: string, words: string] {
   }
 }
 
-/** Why nobody types, or how to stop. */
+/** Why typing is off, or how to stop. */
 function toHint(terminal: OpenTerminal | undefined, followed: Followed, canType: boolean): ReactNode {
   if (canType) return "What you type goes to the program, Tab too. Ctrl-] leaves the terminal.";
   if (followed.is === "ended") return "Its program has ended: nobody types any more.";

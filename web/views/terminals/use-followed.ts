@@ -33,7 +33,7 @@ export function useFollowed(id: string, emulator: Emulator | undefined): Followe
     follow().catch((error: ApiError) => {
       if (stop.signal.aborted) return;
       if (isKeyError(error)) keys.ask(error);
-      // Somebody has closed it: what it showed last stays.
+      // It was closed: what it showed last stays.
       if (isShown && error.code === "TERMINAL_NOT_FOUND") return setFollowed({ is: "ended", exitCode: null });
       setFollowed({ is: "refused", error });
     });

@@ -75,7 +75,7 @@ export function isDialect(written: string | null | undefined): written is Dialec
   return DIALECTS.some(([each]) => each === written);
 }
 
-/** While the text is not valid, nobody else says what it is meant to be. */
+/** While the text is not valid, nothing else says what it is meant to be. */
 export function guessDialect(text: string): Dialect {
   const isJson = text.trimStart().startsWith("{");
   if (isJson && /"(?:states|initial_state)"\s*:/.test(text)) return "terminal";

@@ -22,7 +22,7 @@ import { useSaving, WorkflowActions } from "./workflow-actions.tsx";
 
 interface WorkbenchProps {
   readonly name: string;
-  /** Absent: nobody has saved it yet. */
+  /** Absent: it was not saved yet. */
   readonly workflow: OutputOf<"GET /workflows/{name}"> | undefined;
   readonly beginning: string;
   readonly onSaved: () => void;

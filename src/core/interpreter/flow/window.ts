@@ -5,7 +5,7 @@ import type { Turn } from "../turn.ts";
 
 /**
  * The window of a fan-out: how many of its items may be under way at once. An item that waits for a person holds no
- * place, or a few questions that nobody answers would keep all others from beginning; with its answer it takes the next
+ * place, or a few unanswered questions would keep all others from beginning; with its answer it takes the next
  * place that is free.
  */
 export function hasPlace(scope: Scope, step: number): boolean {

@@ -31,7 +31,7 @@ function lowerDoing(step: StepDefinition, scope: ValueScope, planBlock: PlanBloc
 }
 
 /**
- * `outputMapping`: a flow of the step itself and of what is made of its output. The step keeps its id inside, for whoever
+ * `outputMapping`: a flow of the step itself and of what is made of its output. The step keeps its id inside, for the one who
  * knows it by that, unless it reads its own output of the visit before, which the one inside would hide.
  */
 function shapeOutput(

@@ -21,7 +21,7 @@ export interface ToolCalls {
   readonly validators: JsonSchemas;
   /** Names of tools that need a person's yes. */
   readonly approve: readonly string[];
-  /** A tool is about to be called, for whom nobody can say afterwards that nothing has happened. */
+  /** A tool is about to be called that may have done something even if it fails. */
   onStart(name: string): void;
 }
 

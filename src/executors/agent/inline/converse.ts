@@ -204,7 +204,7 @@ class Conversation {
       },
       onFailure: (failed: Failed, delayMs: number) => {
         this.#lostTries += 1;
-        // Of one that nobody knows the cost of, its reservation is on record.
+        // The reservation of a call of unknown cost is on record.
         this.#spending.addCost(failed.costMicro ?? 0);
         this.#log({ type: "warning", message: `${failed.message} It is asked again in ${delayMs / 1_000} s.` });
         this.#show(toRetryEvent(failed, { modelId: this.#agent.model.id, delayMs }));

@@ -25,7 +25,7 @@ export function findTool({ name, target }: ToolCallPart, tools: readonly AgentTo
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => isNamed(tool, name));
 }
 
-/** Some servers give the same id to every call, or none: then a result would belong to nobody. */
+/** Some servers give the same id to every call, or none: then a result would belong to no call. */
 export function withUniqueIds(
   parts: readonly TurnPart[],
   { turn, taken }: { readonly turn: number; readonly taken: Set<string> },

@@ -50,7 +50,7 @@ export function chooseServer(
   if (queryUrl === undefined) return toUnconfigured("The address of the Sandstorm server is not an http(s) URL.");
 
   const isOwn = options.baseUrl !== undefined && queryUrl.origin === toRouteUrl(options.baseUrl, "query")?.origin;
-  // Without a configured server, the keys go where the operator says, and nobody else.
+  // Without a configured server, the keys go only where the operator says.
   const keysWithheld = options.baseUrl === undefined ? !isEverything(grant) : !isOwn;
   const keys = keysWithheld ? {} : pickKeys(options);
   return { queryUrl, shownUrl: toShownUrl(queryUrl), reach: isOwn ? "anywhere" : reach, keys, keysWithheld };

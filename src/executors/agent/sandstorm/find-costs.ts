@@ -52,7 +52,7 @@ export class CostFinder {
     this.#options = options;
   }
 
-  /** In micro-dollars. Undefined: nobody can tell for certain. Never rejects. */
+  /** In micro-dollars. Undefined: it is not certain. Never rejects. */
   async find(call: LostCall, signal: AbortSignal): Promise<number | undefined> {
     const server = chooseServer(this.#options, call);
     if ("status" in server) return undefined;
@@ -82,7 +82,7 @@ export class CostFinder {
     return batch;
   }
 
-  /** The agent may still be at work, though nobody hears it. */
+  /** The agent may still be at work, though its answer is not heard. */
   async #waitForCost(run: ServerRun, server: Server, signal: AbortSignal): Promise<number | undefined> {
     let found: ServerRun | undefined = run;
     for (

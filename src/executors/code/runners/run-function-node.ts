@@ -23,7 +23,7 @@ async function removeExtraGlobals() {
 async function warmUp(script) {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise((written) => stream.write("", written));
-    // As if nobody had used it: a script that writes to the file descriptor itself finds a pipe that waits for its reader.
+    // As if it were unused: a script that writes to the file descriptor itself finds a pipe that waits for its reader.
     stream._handle?.setBlocking?.(true);
   }
   if (/\.[cm]?ts$/.test(script)) stripTypeScriptTypes?.("export const one = (given: unknown): number => 1;");

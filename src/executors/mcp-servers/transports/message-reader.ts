@@ -17,7 +17,7 @@ interface Asked {
   readonly method: string;
 }
 
-/** A broken answer of which nobody knows whose it is: it belongs to the last of those that waited for one. */
+/** A broken answer that names no request: it belongs to the last of those that waited for one. */
 interface Suspicion {
   readonly waiting: Set<string>;
   readonly why: string;
@@ -55,7 +55,7 @@ export class MessageReader {
     this.#redactor = redactor;
   }
 
-  /** The last text that was no message, of those that came while somebody waited; empty where there was none. */
+  /** The last text that was no message, of those that came while a caller waited; empty where there was none. */
   get noise(): string {
     return showStart(this.#noise, this.#redactor);
   }
@@ -78,7 +78,7 @@ export class MessageReader {
     this.#waiting.set(String(id), { id, method });
   }
 
-  /** Nobody waits for its answer any more. */
+  /** No caller waits for its answer any more. */
   forget(id: RequestId): void {
     this.#waiting.delete(String(id));
     for (const suspicion of this.#suspicions) {
@@ -190,7 +190,7 @@ function isMeantAsAnswer(value: JsonObject): boolean {
   return isPlain && "id" in value && ("result" in value || "error" in value);
 }
 
-/** Parts that are no part of the protocol: a null in them is somebody's value. */
+/** Parts that are no part of the protocol: a null in them is a value. */
 const AS_SENT: ReadonlySet<string> = new Set([
   "arguments",
   "data",

@@ -206,7 +206,7 @@ function searchPath(first: readonly string[]): string {
   return [...first, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
 }
 
-/** Between two messages. Whoever prints more speaks another language, and would keep us busy for ever. */
+/** Between two messages. A program that prints more speaks another language, and would keep us busy for ever. */
 const MAX_NOISE_LINES = 20_000;
 /** Unsolicited messages: a burst, and then a rate. */
 const MAX_AT_ONCE = 10_000;

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 
 /**
  * A mark that a program cannot take off: the hard limit of file locks, which the kernel stopped using long ago, still
- * hands down to every child, and lets nobody raise. `/proc/PID/limits` shows it to anyone, also after the program has
+ * hands down to every child, and lets no process raise. `/proc/PID/limits` shows it to anyone, also after the program has
  * left its process group, lost its parent and emptied its environment.
  */
 export interface Brands {

@@ -19,7 +19,7 @@ export function findDescendants(root: number): number[] {
   return found;
 }
 
-/** Processes that live and carry one of the brands, whoever their parent is now. Reads all of /proc: a few milliseconds. */
+/** Processes that live and carry one of the brands, whatever their parent is now. Reads all of /proc: a few milliseconds. */
 export function findBranded(brands: readonly string[]): number[] {
   if (brands.length === 0) return [];
   return processNames()

@@ -26,7 +26,7 @@ export class OutputWindow {
     this.#source.resume();
   }
 
-  /** Nobody takes any more. A program whose output nobody takes could not end. */
+  /** No reader is left. A program whose output is not read could not end. */
   open(): void {
     this.taken(Number.POSITIVE_INFINITY);
   }

@@ -57,7 +57,7 @@ export class PtyHost implements PtyHolder {
     return child;
   }
 
-  /** Keeps this process from ending while somebody waits for an answer. */
+  /** Keeps this process from ending while a caller waits for an answer. */
   async #awake<Result>(work: Promise<Result>): Promise<Result> {
     this.#awaited += 1;
     this.#child?.channel?.ref();

@@ -9,7 +9,7 @@ import type { TerminalSession } from "../session/terminal-session.ts";
 import { type Secrets, StreamMask } from "./stream-mask.ts";
 
 export interface RecordingsOptions {
-  /** The folder of recordings that are being made. Nobody else writes there. */
+  /** The folder of recordings that are being made. No other process writes there. */
   readonly dir: string;
   /** The storage that finished recordings go to. */
   files(): Promise<FileStorage>;

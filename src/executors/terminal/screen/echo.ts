@@ -17,7 +17,7 @@ export const NO_ECHO: ExpectedEcho = { lines: [], prompts: [], column: 0, column
 const CONTINUED = /^(?:>|\.\.\.|[a-z]{1,10}>|\w{1,20}(?: \w{1,20}){0,2}>) $/;
 
 /**
- * Takes what was typed out of the lines that come after it, so that nobody takes it for output. The first line begins
+ * Takes what was typed out of the lines that come after it, so that it is not taken for output. The first line begins
  * where the cursor was.
  *
  * It goes by the text, as nothing on a terminal tells an echo from output: right after the cursor's place, one typed line

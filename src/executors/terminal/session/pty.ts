@@ -7,7 +7,7 @@ export interface PtyEvents {
   exited(end: PtyEnd, shown?: ShownBefore): void;
 }
 
-/** `undefined`: the process that held the terminal is gone, and nobody knows how the program ended. */
+/** `undefined`: the process that held the terminal is gone, and how the program ended is unknown. */
 export type PtyEnd = { readonly exitCode: number; readonly signal: number } | undefined;
 
 /** The program of a new pseudo-terminal. */

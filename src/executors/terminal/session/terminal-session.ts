@@ -41,7 +41,7 @@ export class TerminalSession {
   #inFlight = 0;
   #typed: TypedLine = NOTHING_TYPED;
   #prompts: readonly string[] = [];
-  /** Has come without its end: whoever joins now needs its beginning. */
+  /** Has come without its end: a viewer who joins now needs its beginning. */
   #unfinished = "";
 
   constructor(facts: SessionFacts, model: Terminal) {
@@ -81,7 +81,7 @@ export class TerminalSession {
     return this.#end === undefined;
   }
 
-  /** `undefined` while the program runs, `null` where nobody knows. A signal counts as in shells: 128 and its number. */
+  /** `undefined` while the program runs, `null` where it is unknown. A signal counts as in shells: 128 and its number. */
   get exitCode(): number | null | undefined {
     if (this.#end === undefined) return undefined;
     const { how } = this.#end;
@@ -120,7 +120,7 @@ export class TerminalSession {
   /** Types something. What comes from here on is output since this input. */
   async type(input: string): Promise<void> {
     const begun = this.#typed;
-    // At once: whoever types next is judged by the line that this makes.
+    // At once: the next typing is judged by the line that this makes.
     this.#typed = readTypedLines(begun, input).current;
     await this.flush();
     const echo = this.#expectEcho(input, begun);
@@ -156,7 +156,7 @@ export class TerminalSession {
     return () => this.#watchers.delete(changed);
   }
 
-  /** While somebody waits for output, each state of the screen counts, also one that is overwritten at once. */
+  /** While a caller waits for output, each state of the screen counts, also one that is overwritten at once. */
   watchClosely(changed: Watcher): () => void {
     this.#waits += 1;
     const stop = this.watch(changed);

@@ -10,7 +10,7 @@ export interface TmuxServer {
 export interface ControlEvents {
   /** Output of the program, as bytes. Comes in order with replies. */
   output?(bytes: Buffer): void;
-  /** The client has ended: the server is gone, or somebody has ended one of them. */
+  /** The client has ended: the server is gone, or one of them was ended. */
   ended(): void;
 }
 
@@ -65,7 +65,7 @@ export class ControlClient {
     return this.awake(new Promise((resolve) => this.send(command, resolve)));
   }
 
-  /** Keeps this process from ending while somebody waits. */
+  /** Keeps this process from ending while a caller waits. */
   async awake<Result>(work: Promise<Result>): Promise<Result> {
     this.#waiting += 1;
     this.#hold(true);

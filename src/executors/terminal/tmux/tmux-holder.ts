@@ -13,7 +13,7 @@ import { Reminder, TmuxPty } from "./tmux-pty.ts";
 export interface TmuxHolderOptions {
   /** The tmux program, 3.3 or later. */
   readonly program: string;
-  /** A folder of nobody else's: each session has a socket there. Its path is short enough for one. */
+  /** A folder of its own: each session has a socket there. Its path is short enough for one. */
   readonly dir: string;
   /** The rows above a screen that are read again. */
   readonly scrollbackRows: number;
@@ -25,7 +25,7 @@ export interface TmuxHolderOptions {
 const HISTORY_ROWS = 20_000;
 /** Variables that tmux sets and a plain terminal does not. */
 const OWN_VARIABLES = ["TMUX", "TMUX_PANE", "SHELL", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"];
-/** The program begins when somebody listens, so that none of its output is missed. */
+/** The program begins when a client listens, so that none of its output is missed. */
 const WAIT_FOR_START = '"$1" -S "$2" wait-for start; shift 2; exec "$@"';
 
 const run = promisify(execFile);
@@ -154,7 +154,7 @@ function fromNoted(noted: string) {
   return { facts: { id, command, owner, stepPath, tenantId, createdAt: new Date(createdAt) }, brand };
 }
 
-/** `undefined`: nobody listens there any more. */
+/** `undefined`: no process listens there any more. */
 async function askOnce({ program, socket }: TmuxServer, format: string): Promise<string | undefined> {
   try {
     return (await run(program, ["-S", socket, "display-message", "-p", format], { timeout: 5_000 })).stdout.trimEnd();

@@ -99,7 +99,7 @@ function admit(
 ): void {
   const { plan, shell, call, isSandboxed } = opening;
   const { program, folder, environment } = plan;
-  // Values may be secrets that nobody knows to be some.
+  // Values may be secrets that were not declared.
   const facts = {
     tool: "open_terminal",
     shell,

@@ -19,7 +19,7 @@ interface Waiting {
  * Lets the suspects of all runs of this process go on in halves, after a pause that grows with each death. Those against whom
  * least speaks go first. If others are left they go together, since they have not killed the process; else half of them goes,
  * and never more than half of those with whom one of them has died before, so that many that kill are told apart too. A few deaths
- * that nobody here has caused single nobody out, and the one that kills is alone in the end. A start is durable before the work
+ * that no work here has caused single none out, and the one that kills is alone in the end. A start is durable before the work
  * begins, so that the next death counts only against those that had begun.
  */
 export class SuspectFlights {

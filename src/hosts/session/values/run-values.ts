@@ -23,7 +23,7 @@ export interface ValueSources {
   parse?(text: string): Json | undefined;
 }
 
-/** Values of one query, which keeps everybody else waiting. */
+/** Values of one query, which keeps all others waiting. */
 const READ_AT_ONCE = 200;
 
 /** A stored value that is not JSON text but names a blob. */

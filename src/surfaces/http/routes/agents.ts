@@ -53,7 +53,7 @@ export async function runWorkflow(parts: HttpParts, c: Context<HttpEnv>): Promis
   return answerRun(parts, c, { found, request, answer });
 }
 
-/** Python classes: they are not run here, and nobody should wonder why. */
+/** Python classes: they are not run here, and the answer says why. */
 export function executeCustomWorkflow(_parts: HttpParts, c: Context<HttpEnv>): Response {
   throw new PawlError("NOT_SUPPORTED", {
     message: `Custom workflow '${nameIn(c)}' is not run: custom workflows are Python classes.`,

@@ -153,7 +153,7 @@ function withoutCookies(request: Request): Pick<Request, "method" | "url" | "hea
   return { method: request.method, url: request.url, headers };
 }
 
-/** A tenant's answer sets no cookies and runs no scripts: browsers would take both for those of everybody at this origin. */
+/** A tenant's answer sets no cookies and runs no scripts: browsers would take both for those of all at this origin. */
 function isolate(headers: Headers): void {
   headers.delete("set-cookie");
   headers.set("content-security-policy", "sandbox; frame-ancestors 'none'");

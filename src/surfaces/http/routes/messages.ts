@@ -31,7 +31,7 @@ export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Pro
   });
 }
 
-/** `POST /triggers/{event}`: the same for an event, in the workflows that listen to whoever sent it. */
+/** `POST /triggers/{event}`: the same for an event, in the workflows that listen to its sender. */
 export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   const triggerEvent = c.req.param("event") ?? "";
   const app = parts.appFor(c);

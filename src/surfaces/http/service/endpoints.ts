@@ -41,7 +41,7 @@ async function serveHealth({ parts, c }: Asked): Promise<Response> {
   return answerJson(c, { status: data.status, data, error: null });
 }
 
-/** Answers in Prometheus' format. A tenant's key is refused: the numbers are about everybody. */
+/** Answers in Prometheus' format. A tenant's key is refused: the numbers are about all tenants. */
 async function serveMetrics({ parts: { metrics }, c }: Asked): Promise<Response> {
   if (c.get("key")?.tenantId !== undefined) {
     throw new PawlError("FORBIDDEN", { message: "The metrics cover all tenants." });
@@ -90,7 +90,7 @@ async function serveEventStream(
   return answerEventStream(parts, (stop) => parts.feed.follow({ tenantId: parts.appFor(c).tenantId, after }, stop));
 }
 
-/** Tells what a terminal shows, then its output. Whoever comes again is shown the screen anew. */
+/** Tells what a terminal shows, then its output. A client that comes again is shown the screen anew. */
 async function serveTerminalStream(
   { parts, c }: Asked,
   { id }: z.output<typeof streamTerminal.input>,
@@ -119,7 +119,7 @@ interface TerminalEvent {
 }
 
 /**
- * Tells what a terminal shows, then what its program puts out, until it has ended. Nobody needs to know where a lost connection
+ * Tells what a terminal shows, then what its program puts out, until it has ended. It does not matter where a lost connection
  * was: the next one begins with the screen.
  */
 async function* followTerminal(watch: () => OutputView, stop: AbortSignal): AsyncGenerator<TerminalEvent> {

@@ -24,7 +24,7 @@ export function answerEventStream(
   const events = begin(AbortSignal.any([gone.signal, parts.streams.stopping]));
   const encoder = new TextEncoder();
   let pending: Promise<IteratorResult<SentEvent>> | undefined;
-  // Not before somebody reads: a `HEAD` request never does.
+  // Not before it is read: a `HEAD` request never does.
   let isOpen = false;
   const body = new ReadableStream<Uint8Array>(
     {

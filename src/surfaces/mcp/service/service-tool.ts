@@ -14,7 +14,7 @@ export interface LentParts {
 
 export interface ServiceCall extends PerformedCall {
   readonly submissions: Submissions;
-  /** The server is about to end: whoever waits is answered now. */
+  /** The server is about to end: waiting callers are answered now. */
   readonly stopping: AbortSignal;
 }
 

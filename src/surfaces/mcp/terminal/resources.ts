@@ -139,7 +139,7 @@ async function listValues({ app, library }: PerformingParts, argument: string): 
   }
 }
 
-/** None where nobody owns the data directory: asking makes no owner. None too where the rules allow no call now. */
+/** None where the data directory has no owner: asking makes no owner. None too where the rules allow no call now. */
 async function listSessionIds(app: Driving): Promise<readonly string[]> {
   if ((await app.findOwner()).state === "free") return [];
   try {

@@ -13,7 +13,7 @@ export interface Link {
   /** For a way that wants words: an expression, a pattern. */
   readonly words?: string;
   readonly to: string;
-  /** What nobody here knows how to say otherwise: it stays as it is written. */
+  /** What the form cannot say stays as it is written. */
   readonly raw?: unknown;
 }
 
@@ -25,7 +25,7 @@ export interface Builder {
   readonly kinds: readonly { readonly name: string; readonly words: string; readonly fields: (id: string) => Fields }[];
   /** Fields that have their own place in the form. */
   readonly hidden: readonly string[];
-  /** Fields that are shown before anybody adds them. */
+  /** Fields that are shown before they are added. */
   readonly usual: readonly string[];
   readonly linksTitle: string;
   readonly ways: readonly { readonly when: string; readonly words: string; readonly wants?: string }[];
