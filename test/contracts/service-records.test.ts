@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
-import { plain, RecordTable } from "../../src/storage/records/record-table.ts";
-import { openServiceFile } from "../../src/storage/sqlite/service-tables.ts";
+import { optional, RecordTable, text } from "../../src/storage/records/record-table.ts";
+import { openServiceFile } from "../../src/storage/sqlite/record-files.ts";
 import { SqliteDatabase } from "../../src/storage/sqlite/sqlite-database.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -22,7 +22,6 @@ test("of what an older version has saved a run may cost what its schedule says, 
     ALTER TABLE workflow_definitions DROP COLUMN starts_by; ALTER TABLE workflow_definitions DROP COLUMN max_cost_micro;
     ALTER TABLE api_keys DROP COLUMN tells_context; ALTER TABLE api_keys DROP COLUMN grant;
     ALTER TABLE workflow_definitions DROP COLUMN grant; ALTER TABLE schedules DROP COLUMN grant;
-    DELETE FROM steps WHERE name IN ('workflow-definitions-2', 'api-keys-2', 'grants-1');
     INSERT INTO workflow_definitions VALUES ('a', 'n', 1, '', 0), ('a', 'scheduled', 1, '', 0), ('', 'n', 1, '', 0);
     INSERT INTO api_keys VALUES ('1', '', '', 'write', 'a', 900, 0, NULL, NULL), ('2', '', '', 'admin', 'a', 500, 0, NULL, 1),
       ('3', '', '', 'run', 'a', 100, 0, NULL, NULL), ('4', '', '', 'write', NULL, NULL, 0, NULL, NULL);
@@ -49,17 +48,32 @@ test("a file that is none of ours is named, not touched", () => {
   );
 });
 
-test("tables that another version has made stay, and steps are taken once", () => {
+test("tables and columns that another version has made stay", () => {
   const path = join(temporaryFolder(), "service.db");
   open(path);
   const database = new DatabaseSync(path);
   onTestFinished(() => database.close());
-  const count = () => database.prepare("SELECT count(*) AS n FROM steps").get()?.["n"];
-  const before = Number(count());
-  database.exec("CREATE TABLE later (x)");
-  database.exec("INSERT INTO steps (name) VALUES ('later-1')");
+  database.exec("CREATE TABLE later (x); ALTER TABLE schedules ADD COLUMN later TEXT");
   open(path);
-  expect(count()).toBe(before + 1);
+  expect(database.prepare("SELECT x FROM later").all()).toEqual([]);
+  expect(database.prepare("SELECT later FROM schedules").all()).toEqual([]);
+});
+
+test("a file lacks nothing that its description has: tables, columns and indexes are added to what is there", async () => {
+  const path = join(temporaryFolder(), "service.db");
+  open(path);
+  const database = new DatabaseSync(path);
+  onTestFinished(() => database.close());
+  const schema = () => database.prepare("SELECT name FROM sqlite_schema ORDER BY name").all();
+  const before = schema();
+  database.exec(`DROP INDEX deliveries_claimed; ALTER TABLE deliveries DROP COLUMN claimed_by; DROP INDEX deliveries_by_end;
+    ALTER TABLE budget_shares DROP COLUMN holder; DROP TABLE budget_leases;
+    INSERT INTO budget_shares VALUES ('b', 'd', 'r', 1, 2, 3, 4, 0, 5)`);
+  const { budgets } = open(path);
+  expect(schema()).toEqual(before);
+  expect(await budgets.sharesOf("r")).toEqual([
+    { budget: "b", day: "d", holder: "", use: { cost: 1, tokens: 2, tries: 3, duration: 4, unpriced: false } },
+  ]);
 });
 
 test("a column that is described as added is added to the tables that are there", async () => {
@@ -68,10 +82,11 @@ test("a column that is described as added is added to the tables that are there"
   );
   onTestFinished(() => database.close());
   const things = new RecordTable<{ readonly id: string; readonly label?: string }>("things", {
-    id: plain,
-    label: { ...plain, added: "TEXT" },
+    id: text,
+    label: optional(text),
   });
-  for (const { sql } of things.addedColumns()) await database.run(sql);
+  const dialect = { types: { TEXT: "TEXT", BIGINT: "INTEGER", SERIAL: "" }, byKey: "" };
+  await database.run(things.complete(dialect, new Set(["things.id"])) ?? "");
   await things.insert(database, { id: "new", label: "mine" });
-  expect(await things.list(database, "ORDER BY id")).toEqual([{ id: "new", label: "mine" }, { id: "old" }]);
+  expect(await things.list(database, {}, "ORDER BY id")).toEqual([{ id: "new", label: "mine" }, { id: "old" }]);
 });

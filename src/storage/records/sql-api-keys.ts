@@ -1,21 +1,25 @@
 import type { ApiKeys, StoredKey } from "../../ports/service/api-keys.ts";
 import type { RecordDatabase } from "./record-database.ts";
-import { grant, plain, RecordTable, trueOrAbsent, words } from "./record-table.ts";
+import { flag, grant, integer, optional, RecordTable, text, trueOrAbsent, words } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 
-export const KEYS = new RecordTable<StoredKey>("api_keys", {
-  id: plain,
-  name: plain,
-  secretHash: plain,
-  scopes: words,
-  tenantId: plain,
-  maxCostMicro: plain,
-  grant,
-  tellsContext: trueOrAbsent,
-  createdAt: plain,
-  expiresAt: plain,
-  revokedAt: plain,
-});
+export const KEYS = new RecordTable<StoredKey>(
+  "api_keys",
+  {
+    id: text,
+    name: text,
+    secretHash: text,
+    scopes: words,
+    tenantId: optional(text),
+    maxCostMicro: optional(integer),
+    createdAt: integer,
+    expiresAt: optional(integer),
+    revokedAt: optional(integer),
+    tellsContext: { ...optional(flag), fromSql: trueOrAbsent.fromSql },
+    grant: optional(grant),
+  },
+  { key: ["id"] },
+);
 
 export class SqlApiKeys implements ApiKeys {
   readonly #database: RecordDatabase;
@@ -32,20 +36,21 @@ export class SqlApiKeys implements ApiKeys {
 
   /** Never remembered: a key that is revoked is refused at once, by every process. */
   async find(id: string): Promise<StoredKey | undefined> {
-    return KEYS.find(this.#database, "WHERE id = ?", id);
+    return KEYS.find(this.#database, { id });
   }
 
-  async list({ tenantId }: { readonly tenantId?: string }): Promise<readonly StoredKey[]> {
-    if (tenantId === undefined) return KEYS.list(this.#database, "ORDER BY created_at, id");
-    return KEYS.list(this.#database, "WHERE tenant_id = ? ORDER BY created_at, id", tenantId);
+  async list(ofTenant: { readonly tenantId?: string }): Promise<readonly StoredKey[]> {
+    return KEYS.list(this.#database, ofTenant, "ORDER BY created_at, id");
   }
 
   async revoke(id: string, at: number): Promise<boolean> {
-    return (await KEYS.update(this.#database, { revokedAt: at }, "id = ? AND revoked_at IS NULL", id)) === 1;
+    return (await KEYS.update(this.#database, { revokedAt: at }, { id, revokedAt: null })) === 1;
   }
 
   async areThere(): Promise<boolean> {
-    const text = "SELECT 1 FROM api_keys WHERE revoked_at IS NULL LIMIT 1";
-    return this.#remembered.get("any", async () => (await this.#database.get(text)) !== undefined);
+    return this.#remembered.get(
+      "any",
+      async () => (await KEYS.find(this.#database, { revokedAt: null }, "LIMIT 1")) !== undefined,
+    );
   }
 }

@@ -14,54 +14,83 @@ import type {
   OpenShares,
   RunShare,
 } from "../../ports/service/budgets.ts";
-import type { Sql, SqlValue } from "../sql/sql-database.ts";
-import { takeFromLease, takeLease } from "./budget-leases.ts";
+import type { Sql } from "../sql/sql-database.ts";
+import { AMOUNT_COLUMNS, LEASES, takeFromLease, takeLease } from "./budget-leases.ts";
 import type { RecordDatabase } from "./record-database.ts";
-import { plain, RecordTable } from "./record-table.ts";
+import { flag, integer, optional, placesFor, RecordTable, text } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 
 /** A budget with its limits in columns. */
 type BudgetRow = Omit<Budget, "limits"> & Amounts;
 
-type UseRow = Required<Amounts> & { readonly unpriced: number };
+export const BUDGETS = new RecordTable<BudgetRow>(
+  "budgets",
+  {
+    id: text,
+    workflow: optional(text),
+    tenantId: optional(text),
+    per: text,
+    cost: optional(integer),
+    tokens: optional(integer),
+    tries: optional(integer),
+    duration: optional(integer),
+    onExceeded: text,
+    webhook: optional(text),
+    createdAt: integer,
+    updatedAt: integer,
+  },
+  { key: ["id"] },
+);
 
-export const BUDGETS = new RecordTable<BudgetRow>("budgets", {
-  id: plain,
-  workflow: plain,
-  tenantId: plain,
-  per: plain,
-  cost: plain,
-  tokens: plain,
-  tries: plain,
-  duration: plain,
-  onExceeded: plain,
-  webhook: plain,
-  createdAt: plain,
-  updatedAt: plain,
-});
+interface ShareRow extends BudgetDay, BudgetUse {
+  readonly run: string;
+  readonly seq: number;
+  readonly holder: string;
+}
+
+export const SHARES = new RecordTable<ShareRow>(
+  "budget_shares",
+  {
+    budget: text,
+    day: text,
+    run: text,
+    ...AMOUNT_COLUMNS,
+    unpriced: flag,
+    seq: integer,
+    holder: { ...text, byDefault: "''", added: "budgets-2" },
+  },
+  {
+    key: ["budget", "day", "run"],
+    isByKey: true,
+    indexes: { budget_shares_by_run: "(run) WHERE run <> ''" },
+  },
+);
+
+interface RaiseRow extends BudgetDay, Required<Amounts> {
+  readonly id: string;
+}
+
+export const RAISES = new RecordTable<RaiseRow>(
+  "budget_raises",
+  { id: text, budget: text, day: text, ...AMOUNT_COLUMNS },
+  { key: ["budget", "day", "id"], isByKey: true },
+);
 
 const SUMS = AMOUNTS.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`).join(", ");
-
-const CHANGE_BUDGET = `ON CONFLICT (id) DO UPDATE SET
-  cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
-  on_exceeded = excluded.on_exceeded, webhook = excluded.webhook, updated_at = excluded.updated_at`;
 
 const SUM_SHARES = `SELECT ${SUMS}, COALESCE(MAX(unpriced), 0) AS unpriced FROM budget_shares
   WHERE budget = ? AND day = ?`;
 
-const INSERT_SHARE = `INSERT INTO budget_shares (budget, day, run, cost, tokens, tries, duration, unpriced, seq, holder)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (budget, day, run) DO`;
+const SUM_RAISES = `SELECT ${SUMS} FROM budget_raises WHERE budget = ? AND day = ?`;
 
-const REPLACE_SHARE = `${INSERT_SHARE} UPDATE SET
-  cost = excluded.cost, tokens = excluded.tokens, tries = excluded.tries, duration = excluded.duration,
-  unpriced = excluded.unpriced, seq = excluded.seq, holder = excluded.holder`;
-
-const ADD_SHARE = `${INSERT_SHARE} UPDATE SET
+const ADDING = `ON CONFLICT (budget, day, run) DO UPDATE SET
   ${AMOUNTS.map((name) => `${name} = budget_shares.${name} + excluded.${name}`).join(", ")},
   unpriced = budget_shares.unpriced | excluded.unpriced`;
 
 /** Runs that have ended share one row, under no name. */
 const ENDED = "";
+
+const NO_USE: BudgetUse = { ...eachAmount(() => 0), unpriced: false };
 
 export class SqlBudgets implements Budgets {
   readonly #database: RecordDatabase;
@@ -73,13 +102,13 @@ export class SqlBudgets implements Budgets {
   }
 
   async put({ limits, ...budget }: Budget): Promise<Budget> {
-    await BUDGETS.insert(this.#database, { ...budget, ...limits }, CHANGE_BUDGET);
+    await BUDGETS.put(this.#database, { ...budget, ...limits }, ["workflow", "tenantId", "per", "createdAt"]);
     return (await findBudget(this.#database, budget.id)) ?? { ...budget, limits };
   }
 
   async list(): Promise<readonly Budget[]> {
     const rest = "ORDER BY coalesce(tenant_id, ''), coalesce(workflow, ''), per, id";
-    return (await BUDGETS.list(this.#database, rest)).map(toBudget);
+    return (await BUDGETS.list(this.#database, {}, rest)).map(toBudget);
   }
 
   /** Remembered, since every attempt asks for it. */
@@ -89,17 +118,17 @@ export class SqlBudgets implements Budgets {
 
   async remove(id: string): Promise<boolean> {
     return this.#database.transaction(async (sql) => {
-      await sql.run("DELETE FROM budget_shares WHERE budget = ?", id);
-      await sql.run("DELETE FROM budget_raises WHERE budget = ?", id);
-      await sql.run("DELETE FROM budget_leases WHERE budget = ?", id);
-      return (await sql.run("DELETE FROM budgets WHERE id = ?", id)) === 1;
+      await SHARES.remove(sql, { budget: id });
+      await RAISES.remove(sql, { budget: id });
+      await LEASES.remove(sql, { budget: id });
+      return (await BUDGETS.remove(sql, { id })) === 1;
     });
   }
 
   async applying({ workflow, tenantId }: { readonly workflow: string; readonly tenantId?: string | undefined }) {
     const rest = "WHERE (workflow IS NULL OR workflow = ?) AND (tenant_id IS NULL OR tenant_id = ?) ORDER BY id";
     return this.#remembered.get(writeExact([workflow, tenantId]), async () =>
-      (await BUDGETS.list(this.#database, rest, workflow, tenantId ?? null)).map(toBudget),
+      (await BUDGETS.list(this.#database, {}, rest, workflow, tenantId ?? null)).map(toBudget),
     );
   }
 
@@ -117,33 +146,34 @@ export class SqlBudgets implements Budgets {
   }
 
   async holders(): Promise<readonly string[]> {
-    const text = "SELECT DISTINCT holder FROM budget_leases ORDER BY holder";
-    return (await this.#database.all<{ readonly holder: string }>(text)).map(({ holder }) => holder);
+    const holders = "SELECT DISTINCT holder FROM budget_leases ORDER BY holder";
+    return (await this.#database.all<{ readonly holder: string }>(holders)).map(({ holder }) => holder);
   }
 
   async wantedOf(holder: string): Promise<readonly BudgetDay[]> {
-    const text =
+    const wanted =
       "SELECT DISTINCT budget, day FROM budget_leases WHERE holder <> ? AND wanted_as > 0 ORDER BY budget, day";
-    return this.#database.all<BudgetDay>(text, holder);
+    return this.#database.all<BudgetDay>(wanted, holder);
   }
 
   async release(holder: string): Promise<void> {
-    await this.#database.run("DELETE FROM budget_leases WHERE holder = ?", holder);
+    await LEASES.remove(this.#database, { holder });
   }
 
   async raise(
     id: string,
     { budget, day, by }: { readonly budget: string; readonly day: string; readonly by: Amounts },
   ): Promise<void> {
-    const text = "INSERT INTO budget_raises VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING";
-    await this.#database.run(text, id, budget, day, ...AMOUNTS.map((of) => by[of] ?? 0));
+    const raise = { id, budget, day, ...eachAmount((of) => by[of] ?? 0) };
+    await RAISES.insert(this.#database, raise, "ON CONFLICT DO NOTHING");
   }
 
   async begin(run: string, shares: readonly RunShare[], holder: string): Promise<boolean> {
     return this.#database.transaction(async (sql) => {
       for (const share of shares)
-        if (await isThere(sql, share)) await sql.run(`${INSERT_SHARE} NOTHING`, ...columnsOf(run, share), 0, holder);
-      return (await sql.get("SELECT 1 FROM budget_shares WHERE run = ? AND holder <> ?", run, holder)) === undefined;
+        if (await isThere(sql, share))
+          await SHARES.insert(sql, { ...toRow(run, share), seq: 0, holder }, "ON CONFLICT DO NOTHING");
+      return (await SHARES.find(sql, { run }, "AND holder <> ? LIMIT 1", holder)) === undefined;
     });
   }
 
@@ -153,16 +183,15 @@ export class SqlBudgets implements Budgets {
       for (const share of shares) {
         if (!(await isThere(sql, share))) continue;
         if (by.isTakenUp !== true) await takeFromLease(sql, by.holder, await sinceNoted(sql, run, share));
-        await sql.run(REPLACE_SHARE, ...columnsOf(run, share), by.upToSeq, by.holder);
+        await SHARES.put(sql, { ...toRow(run, share), seq: by.upToSeq, holder: by.holder });
       }
       return true;
     });
   }
 
   async sharesOf(run: string): Promise<readonly NotedShare[]> {
-    const text = "SELECT * FROM budget_shares WHERE run = ? AND run <> '' ORDER BY budget, day";
-    const rows = await this.#database.all<UseRow & Omit<NotedShare, "use">>(text, run);
-    return rows.map((row) => ({ budget: row.budget, day: row.day, use: toUse(row), holder: row.holder }));
+    const rows = await SHARES.list(this.#database, { run }, "AND run <> '' ORDER BY budget, day");
+    return rows.map(({ budget, day, holder, run: _, seq: __, ...use }) => ({ budget, day, use, holder }));
   }
 
   async close(run: string, shares: readonly RunShare[], by: Partial<Noting> = {}): Promise<void> {
@@ -171,13 +200,13 @@ export class SqlBudgets implements Budgets {
       const added: RunShare[] = [];
       for (const share of shares) added.push(await sinceNoted(sql, run, share));
       // No row: the run was closed before, and its shares are part of the sums.
-      if ((await sql.run("DELETE FROM budget_shares WHERE run = ?", run)) === 0) return;
+      if ((await SHARES.remove(sql, { run })) === 0) return;
       for (const [index, share] of shares.entries()) {
         if (!(await isThere(sql, share))) continue;
         const use = added[index];
         if (by.holder !== undefined && by.isTakenUp !== true && use !== undefined)
           await takeFromLease(sql, by.holder, use);
-        await sql.run(ADD_SHARE, ...columnsOf(ENDED, share), 0, ENDED);
+        await SHARES.insert(sql, { ...toRow(ENDED, share), seq: 0, holder: ENDED }, ADDING);
       }
     });
   }
@@ -197,21 +226,20 @@ export class SqlBudgets implements Budgets {
 }
 
 async function readSum(sql: Sql, { budget, day }: BudgetDay): Promise<BudgetSum> {
-  const use = await sql.get<UseRow>(SUM_SHARES, budget, day);
-  const raises = `SELECT ${SUMS} FROM budget_raises WHERE budget = ? AND day = ?`;
-  return { use: toUse(use), raised: (await sql.get<Required<Amounts>>(raises, budget, day)) ?? {} };
+  const { unpriced = 0, ...sums } =
+    (await sql.get<Required<Amounts> & { readonly unpriced: number }>(SUM_SHARES, budget, day)) ?? {};
+  const use = { ...NO_USE, ...sums, unpriced: unpriced !== 0 };
+  return { use, raised: (await sql.get<Required<Amounts>>(SUM_RAISES, budget, day)) ?? {} };
 }
 
 async function isHeldBy(sql: Sql, run: string, holders: readonly string[] | undefined): Promise<boolean> {
   if (holders === undefined) return true;
-  const text = `SELECT 1 FROM budget_shares WHERE run = ? AND holder IN (${holders.map(() => "?").join(", ")})`;
-  return (await sql.get(text, run, ...holders)) !== undefined;
+  return (await SHARES.find(sql, { run }, `AND holder IN (${placesFor(holders)}) LIMIT 1`, ...holders)) !== undefined;
 }
 
 /** What is new in a share. */
 async function sinceNoted(sql: Sql, run: string, { budget, day, use }: RunShare): Promise<RunShare> {
-  const text = "SELECT * FROM budget_shares WHERE budget = ? AND day = ? AND run = ?";
-  const noted = toUse(await sql.get<UseRow>(text, budget, day, run));
+  const noted = (await SHARES.find(sql, { budget, day, run })) ?? NO_USE;
   return { budget, day, use: { ...use, ...eachAmount((of) => use[of] - noted[of]) } };
 }
 
@@ -220,17 +248,12 @@ async function isThere(sql: Sql, { budget }: RunShare): Promise<boolean> {
 }
 
 async function findBudget(sql: Sql, id: string): Promise<Budget | undefined> {
-  const row = await BUDGETS.find(sql, "WHERE id = ?", id);
+  const row = await BUDGETS.find(sql, { id });
   return row === undefined ? undefined : toBudget(row);
 }
 
-function columnsOf(run: string, { budget, day, use }: RunShare): readonly SqlValue[] {
-  return [budget, day, run, use.cost, use.tokens, use.tries, use.duration, use.unpriced ? 1 : 0];
-}
-
-function toUse(row: UseRow | undefined): BudgetUse {
-  const { cost = 0, tokens = 0, tries = 0, duration = 0, unpriced = 0 } = row ?? {};
-  return { cost, tokens, tries, duration, unpriced: unpriced !== 0 };
+function toRow(run: string, { budget, day, use }: RunShare) {
+  return { budget, day, run, ...use };
 }
 
 function toBudget({ cost, tokens, tries, duration, ...budget }: BudgetRow): Budget {

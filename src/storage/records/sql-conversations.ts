@@ -1,14 +1,38 @@
 import type { Conversations, Exchange, Session } from "../../ports/conversations.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
+import { integer, RecordTable, serial, text } from "./record-table.ts";
 
 /** The most exchanges of a session. Older ones are removed when a new one is added. */
 const MAX_KEPT = 1_000;
 
-const SELECT = `SELECT user_said AS "user", agent_said AS "agent" FROM exchanges
-  WHERE tenant = ? AND agent = ? AND session = ? ORDER BY no DESC LIMIT ?`;
+interface ExchangeRow {
+  readonly no: number;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly session: string;
+  readonly key: string;
+  readonly at: number;
+  readonly userSaid: string;
+  readonly agentSaid: string;
+}
 
-const INSERT = `INSERT INTO exchanges (tenant, agent, session, key, at, user_said, agent_said)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+export const EXCHANGES = new RecordTable<ExchangeRow>(
+  "exchanges",
+  {
+    no: serial,
+    tenant: text,
+    agent: text,
+    session: text,
+    key: text,
+    at: integer,
+    userSaid: text,
+    agentSaid: text,
+  },
+  {
+    unique: ["tenant", "agent", "session", "key"],
+    indexes: { exchanges_by_session: "(tenant, agent, session, no)" },
+  },
+);
 
 const PRUNE = `DELETE FROM exchanges WHERE tenant = ?1 AND agent = ?2 AND session = ?3 AND no <=
   (SELECT no FROM exchanges WHERE tenant = ?1 AND agent = ?2 AND session = ?3 ORDER BY no DESC LIMIT 1 OFFSET ?4)`;
@@ -25,7 +49,9 @@ export class SqlConversations implements Conversations {
     { exchanges, chars }: { readonly exchanges: number; readonly chars: number },
   ): Promise<readonly Exchange[]> {
     let left = chars;
-    const newest = await this.#database.all<Exchange>(SELECT, tenantId, agent, id, exchanges);
+    const of = { tenant: tenantId, agent, session: id };
+    const rows = await EXCHANGES.list(this.#database, of, "ORDER BY no DESC LIMIT ?", exchanges);
+    const newest = rows.map(({ userSaid, agentSaid }) => ({ user: userSaid, agent: agentSaid }));
     const tooOld = newest.findIndex((exchange) => {
       left -= exchange.user.length + exchange.agent.length;
       return left < 0;
@@ -37,7 +63,9 @@ export class SqlConversations implements Conversations {
     { tenantId = "", agent, id }: Session,
     said: Exchange & { readonly key: string; readonly at: number },
   ): Promise<void> {
-    await this.#database.run(INSERT, tenantId, agent, id, said.key, said.at, said.user, said.agent);
+    const { key, at, user: userSaid, agent: agentSaid } = said;
+    const row = { tenant: tenantId, agent, session: id, key, at, userSaid, agentSaid };
+    await EXCHANGES.insert(this.#database, row, "ON CONFLICT DO NOTHING");
     await this.#database.run(PRUNE, tenantId, agent, id, MAX_KEPT);
   }
 

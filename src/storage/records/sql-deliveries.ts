@@ -12,7 +12,7 @@ import type {
 } from "../../ports/service/deliveries.ts";
 import type { Sql, SqlValue } from "../sql/sql-database.ts";
 import type { RecordDatabase } from "./record-database.ts";
-import { flag, placesFor, plain, RecordTable } from "./record-table.ts";
+import { emptyIfAbsent, flag, integer, optional, placesFor, RecordTable, serial, text } from "./record-table.ts";
 
 /** A delivery with its state in columns. The body may be long and is read for a try only. */
 interface DeliveryRow extends Omit<Delivery, "state">, Pick<NewDelivery, "body"> {
@@ -21,62 +21,76 @@ interface DeliveryRow extends Omit<Delivery, "state">, Pick<NewDelivery, "body">
   readonly nextAt: number;
   readonly endedAt: number;
   readonly reason: string;
+  readonly claimedUntil: number;
 }
+
+export const DELIVERIES = new RecordTable<DeliveryRow>(
+  "deliveries",
+  {
+    no: serial,
+    id: text,
+    tenantId: optional(text),
+    event: text,
+    runId: optional(text),
+    workflow: text,
+    url: text,
+    readsEnv: flag,
+    sealedHeaders: { ...text, name: "headers" },
+    body: { ...text, isLong: true },
+    lane: text,
+    createdAt: integer,
+    status: text,
+    nextAt: integer,
+    endedAt: { ...integer, byDefault: "0" },
+    reason: { ...text, byDefault: "''" },
+    round: { ...integer, byDefault: "1" },
+    tries: { ...integer, byDefault: "0" },
+    triesInRound: { ...integer, byDefault: "0" },
+    channel: { ...text, byDefault: "'webhook'" },
+    claimedBy: { ...optional(text), added: "deliveries-2" },
+    claimedUntil: { ...integer, byDefault: "0", added: "deliveries-2" },
+  },
+  {
+    unique: ["id"],
+    indexes: {
+      deliveries_due: "(next_at, no) WHERE status = 'pending'",
+      deliveries_by_run: "(run_id)",
+      deliveries_by_end: "(ended_at) WHERE status <> 'pending'",
+      deliveries_claimed: "(claimed_by) WHERE claimed_by IS NOT NULL",
+    },
+  },
+);
 
 interface TryRow extends DeliveryTry {
   readonly no: number;
   readonly delivery: string;
 }
 
-interface ClosedAddress extends Required<Pick<NewDelivery, "tenantId" | "workflow" | "url">> {
+export const TRIES = new RecordTable<TryRow>(
+  "delivery_tries",
+  {
+    no: serial,
+    delivery: text,
+    at: integer,
+    durationMs: integer,
+    status: optional(integer),
+    error: optional(text),
+    excerpt: optional(text),
+  },
+  { indexes: { delivery_tries_by_delivery: "(delivery)" } },
+);
+
+interface ClosedAddress extends Pick<NewDelivery, "tenantId" | "workflow" | "url"> {
   readonly at: number;
 }
 
-export const DELIVERIES = new RecordTable<DeliveryRow>("deliveries", {
-  no: plain,
-  id: plain,
-  tenantId: plain,
-  channel: plain,
-  event: plain,
-  runId: plain,
-  workflow: plain,
-  url: plain,
-  readsEnv: flag,
-  sealedHeaders: { ...plain, name: "headers" },
-  body: { ...plain, isLong: true },
-  lane: plain,
-  createdAt: plain,
-  status: plain,
-  nextAt: plain,
-  endedAt: plain,
-  reason: plain,
-  round: plain,
-  tries: plain,
-  triesInRound: plain,
-  claimedBy: plain,
-});
+export const CLOSED = new RecordTable<ClosedAddress>(
+  "closed_addresses",
+  { tenantId: emptyIfAbsent, workflow: text, url: text, at: integer },
+  { key: ["tenantId", "workflow", "url"], isByKey: true },
+);
 
-const TRIES = new RecordTable<TryRow>("delivery_tries", {
-  no: plain,
-  delivery: plain,
-  at: plain,
-  durationMs: plain,
-  status: plain,
-  error: plain,
-  excerpt: plain,
-});
-
-const CLOSED = new RecordTable<ClosedAddress>("closed_addresses", {
-  tenantId: plain,
-  workflow: plain,
-  url: plain,
-  at: plain,
-});
-
-/** A claim that somebody else has taken over, or a request to send it again, is left alone. */
-const IS_STILL = "id = ? AND round = ? AND claimed_by IS NOT DISTINCT FROM ?";
-
-const END_CLAIM = "UPDATE deliveries SET claimed_by = NULL, claimed_until = 0 WHERE id = ? AND claimed_by = ?";
+const UNCLAIMED = { claimedBy: null, claimedUntil: 0 };
 
 const COUNT_TRY = `UPDATE deliveries SET tries = tries + 1,
     tries_in_round = tries_in_round + (CASE WHEN round = ? THEN 1 ELSE 0 END) WHERE id = ?`;
@@ -85,7 +99,6 @@ const SEND_AGAIN = `UPDATE deliveries
   SET status = 'pending', next_at = ?, ended_at = 0, reason = '', round = round + 1, tries_in_round = 0 WHERE id = ?`;
 
 const IS_ENDED_BEFORE = "status <> 'pending' AND ended_at < ?";
-const IS_ADDRESS = "tenant_id = ? AND workflow = ? AND url = ?";
 
 export class SqlDeliveries implements Deliveries {
   readonly #database: RecordDatabase;
@@ -107,7 +120,7 @@ export class SqlDeliveries implements Deliveries {
   }
 
   async find(id: string): Promise<Delivery | undefined> {
-    const row = await DELIVERIES.find(this.#database, "WHERE id = ?", id);
+    const row = await DELIVERIES.find(this.#database, { id });
     return row === undefined ? undefined : toDelivery(row);
   }
 
@@ -120,13 +133,12 @@ export class SqlDeliveries implements Deliveries {
   async list({ beforeNo, offset = 0, limit, ...selection }: DeliveryFilter): Promise<readonly Delivery[]> {
     const { where, values } = toWhere(selection, beforeNo);
     const rest = `${where} ORDER BY no DESC LIMIT ? OFFSET ?`;
-    return (await DELIVERIES.list(this.#database, rest, ...values, limit, offset)).map(toDelivery);
+    return (await DELIVERIES.list(this.#database, {}, rest, ...values, limit, offset)).map(toDelivery);
   }
 
   async count(selection: DeliverySelection): Promise<number> {
     const { where, values } = toWhere(selection);
-    const text = `SELECT count(*) AS n FROM deliveries ${where}`;
-    return (await this.#database.get<{ readonly n: number }>(text, ...values))?.n ?? 0;
+    return DELIVERIES.count(this.#database, {}, where, ...values);
   }
 
   async claimDue(wanted: DueWanted): Promise<readonly Delivery[]> {
@@ -150,19 +162,19 @@ export class SqlDeliveries implements Deliveries {
     const full = [...count].filter(([, underWay]) => underWay >= perLane).map(([lane]) => lane);
     const hasRoom = full.length === 0 ? "" : `AND lane NOT IN (${placesFor(full)})`;
     const rest = `WHERE ${this.#isDue} ${hasRoom} ORDER BY next_at, no LIMIT ?`;
-    const due = await DELIVERIES.list(this.#database, rest, now, now, ...full, limit);
+    const due = await DELIVERIES.list(this.#database, {}, rest, now, now, ...full, limit);
     return due.filter(({ lane }) => add(lane) <= perLane).map(toDelivery);
   }
 
   async release({ by, except = [] }: { readonly by: string; readonly except?: readonly string[] }): Promise<void> {
-    const whose = by === "all" ? "claimed_by IS NOT NULL" : "claimed_by = ?";
     const others = except.length === 0 ? "" : `AND id NOT IN (${placesFor(except)})`;
-    const text = `UPDATE deliveries SET claimed_by = NULL, claimed_until = 0 WHERE ${whose} ${others}`;
-    await this.#database.run(text, ...(by === "all" ? [] : [by]), ...except);
+    if (by === "all")
+      await DELIVERIES.update(this.#database, UNCLAIMED, {}, `WHERE claimed_by IS NOT NULL ${others}`, ...except);
+    else await DELIVERIES.update(this.#database, UNCLAIMED, { claimedBy: by }, others, ...except);
   }
 
   async readTries(id: string): Promise<readonly DeliveryTry[]> {
-    const tries = await TRIES.list(this.#database, "WHERE delivery = ? ORDER BY no", id);
+    const tries = await TRIES.list(this.#database, { delivery: id }, "ORDER BY no");
     return tries.map(({ no: _, delivery: __, ...made }) => made);
   }
 
@@ -171,8 +183,8 @@ export class SqlDeliveries implements Deliveries {
       await TRIES.insert(sql, { ...made, delivery: delivery.id });
       await sql.run(COUNT_TRY, delivery.round, delivery.id);
       await setState(sql, delivery, next);
-      if (gone) await close(sql, delivery, made.at);
-      else if (next.status === "delivered") await open(sql, delivery);
+      if (gone) await CLOSED.insert(sql, { ...addressOf(delivery), at: made.at }, "ON CONFLICT DO NOTHING");
+      else if (next.status === "delivered") await CLOSED.remove(sql, addressOf(delivery));
     });
   }
 
@@ -181,7 +193,7 @@ export class SqlDeliveries implements Deliveries {
   }
 
   async isClosed(address: Address): Promise<boolean> {
-    return (await CLOSED.find(this.#database, `WHERE ${IS_ADDRESS}`, ...toKey(address))) !== undefined;
+    return (await CLOSED.find(this.#database, addressOf(address))) !== undefined;
   }
 
   async sendAgain(id: string, at: number): Promise<boolean> {
@@ -191,29 +203,24 @@ export class SqlDeliveries implements Deliveries {
   async forgetEndedBefore(at: number): Promise<void> {
     await this.#database.transaction(async (sql) => {
       const ended = `SELECT id FROM deliveries WHERE ${IS_ENDED_BEFORE}`;
-      await sql.run(`DELETE FROM delivery_tries WHERE delivery IN (${ended})`, at);
-      await sql.run(`DELETE FROM deliveries WHERE ${IS_ENDED_BEFORE}`, at);
+      await TRIES.remove(sql, {}, `WHERE delivery IN (${ended})`, at);
+      await DELIVERIES.remove(sql, {}, `WHERE ${IS_ENDED_BEFORE}`, at);
     });
   }
 }
 
-async function setState(sql: Sql, { id, round, claimedBy }: Delivery, state: DeliveryState): Promise<void> {
-  await DELIVERIES.update(sql, { nextAt: 0, endedAt: 0, reason: "", ...state }, IS_STILL, id, round, claimedBy ?? null);
-  if (claimedBy !== undefined) await sql.run(END_CLAIM, id, claimedBy);
-}
-
-async function close(sql: Sql, { tenantId = "", workflow, url }: Address, at: number): Promise<void> {
-  await CLOSED.insert(sql, { tenantId, workflow, url, at }, "ON CONFLICT DO NOTHING");
-}
-
-async function open(sql: Sql, address: Address): Promise<void> {
-  await sql.run(`DELETE FROM closed_addresses WHERE ${IS_ADDRESS}`, ...toKey(address));
+/** A claim that somebody else has taken over, or a request to send it again, is left alone. */
+async function setState(sql: Sql, delivery: Delivery, state: DeliveryState): Promise<void> {
+  const { id, round } = delivery;
+  const claimedBy = delivery.claimedBy ?? null;
+  await DELIVERIES.update(sql, { nextAt: 0, endedAt: 0, reason: "", ...state }, { id, round, claimedBy });
+  if (claimedBy !== null) await DELIVERIES.update(sql, UNCLAIMED, { id, claimedBy });
 }
 
 type Address = Pick<NewDelivery, "tenantId" | "workflow" | "url">;
 
-function toKey({ tenantId = "", workflow, url }: Address): readonly string[] {
-  return [tenantId, workflow, url];
+function addressOf({ tenantId, workflow, url }: Address) {
+  return { tenantId: tenantId ?? null, workflow, url };
 }
 
 interface Where {
@@ -235,7 +242,15 @@ function toWhere({ tenantId, runId, status }: DeliverySelection, beforeNo?: numb
   };
 }
 
-function toDelivery({ status, nextAt, endedAt, reason, body: _, ...delivery }: DeliveryRow): Delivery {
+function toDelivery({
+  status,
+  nextAt,
+  endedAt,
+  reason,
+  body: _,
+  claimedUntil: __,
+  ...delivery
+}: DeliveryRow): Delivery {
   switch (status) {
     case "pending":
       return { ...delivery, state: { status, nextAt } };

@@ -9,27 +9,45 @@ import type {
 } from "../../ports/service/workflow-definitions.ts";
 import type { Sql } from "../sql/sql-database.ts";
 import type { RecordDatabase } from "./record-database.ts";
-import { emptyIfAbsent, grant, plain, RecordTable } from "./record-table.ts";
+import { emptyIfAbsent, grant, integer, optional, RecordTable, text } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 
-/** No tenant's id is empty: the application's own definitions are stored under it. */
-const APPLICATION = "";
+/** Only schedules stored which key had saved a version. Other versions count as saved by the key that may spend least. */
+const FILL_LIMITS = [
+  `UPDATE workflow_definitions AS each SET max_cost_micro = (
+    SELECT min(max_cost_micro) FROM api_keys
+    WHERE coalesce(tenant_id, '') = each.tenant_id AND (scopes LIKE '%write%' OR scopes LIKE '%admin%')
+  )`,
+  `UPDATE workflow_definitions AS each SET max_cost_micro = schedules.max_cost_micro FROM schedules
+    WHERE source = 'saved' AND workflow_name = each.name AND coalesce(schedules.tenant_id, '') = each.tenant_id`,
+];
 
-export const DEFINITIONS = new RecordTable<StoredDefinition>("workflow_definitions", {
-  tenantId: emptyIfAbsent,
-  name: plain,
-  version: plain,
-  text: plain,
-  at: plain,
-  startsBy: plain,
-  maxCostMicro: plain,
-  grant,
-});
-
-const OF_NAME = "WHERE tenant_id = ? AND name = ?";
-const IS_VERSION = "tenant_id = ? AND name = ? AND version = ?";
+const IS_TRIGGERED = "starts_by IN ('http', 'queue', 'event')";
+const IS_TIMED = "starts_by IS NULL OR starts_by = 'cron'";
 const IS_NEWEST = `version = (SELECT max(version) FROM workflow_definitions AS other
-  WHERE other.tenant_id = each.tenant_id AND other.name = each.name)`;
+  WHERE other.tenant_id = workflow_definitions.tenant_id AND other.name = workflow_definitions.name)`;
+
+/** The application's own definitions are stored under an empty id, which no tenant has. */
+export const DEFINITIONS = new RecordTable<StoredDefinition>(
+  "workflow_definitions",
+  {
+    tenantId: emptyIfAbsent,
+    name: text,
+    version: integer,
+    text,
+    at: integer,
+    startsBy: optional(text),
+    maxCostMicro: { ...optional(integer), fill: FILL_LIMITS },
+    grant: optional(grant),
+  },
+  {
+    key: ["tenantId", "name", "version"],
+    indexes: {
+      workflow_definitions_triggered: `(tenant_id, name) WHERE ${IS_TRIGGERED}`,
+      workflow_definitions_timed: `(tenant_id, name) WHERE ${IS_TIMED}`,
+    },
+  },
+);
 
 export class SqlWorkflowDefinitions implements WorkflowDefinitions {
   readonly #database: RecordDatabase;
@@ -41,18 +59,17 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
   }
 
   async save(definition: NewDefinition): Promise<{ readonly stored: StoredDefinition; readonly isNew: boolean }> {
-    const { name, text, startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
-    const owner = ownerOf(definition);
+    const { startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
     // Another process may save the same name meanwhile: inside the transaction the newest version stays the newest.
     return this.#database.transaction(async (sql) => {
-      const newest = await findNewest(sql, owner, name);
-      if (newest !== undefined && newest.text === text) {
+      const newest = await findNewest(sql, definition);
+      if (newest !== undefined && newest.text === definition.text) {
         const { version, at } = newest;
-        await DEFINITIONS.update(sql, { startsBy, maxCostMicro, grant: granted }, IS_VERSION, owner, name, version);
+        await DEFINITIONS.update(sql, { startsBy, maxCostMicro, grant: granted }, { ...keyOf(definition), version });
         return { stored: { ...definition, version, at }, isNew: false };
       }
       const stored = { ...definition, version: (newest?.version ?? 0) + 1 };
-      await DEFINITIONS.insert(sql, { ...stored, tenantId: owner });
+      await DEFINITIONS.insert(sql, stored);
       return { stored, isNew: true };
     });
   }
@@ -61,33 +78,25 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
     version,
     ...key
   }: DefinitionKey & { readonly version?: number }): Promise<StoredDefinition | undefined> {
-    const owner = ownerOf(key);
-    return this.#remembered.get(writeExact([owner, key.name, version]), () =>
+    return this.#remembered.get(writeExact([key.tenantId ?? null, key.name, version]), () =>
       version === undefined
-        ? findNewest(this.#database, owner, key.name)
-        : DEFINITIONS.find(this.#database, `WHERE ${IS_VERSION}`, owner, key.name, version),
+        ? findNewest(this.#database, key)
+        : DEFINITIONS.find(this.#database, { ...keyOf(key), version }),
     );
   }
 
   async list(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
-    return DEFINITIONS.list(
-      this.#database,
-      `AS each WHERE tenant_id = ? AND ${IS_NEWEST} ORDER BY name`,
-      ownerOf(owner),
-    );
+    return DEFINITIONS.list(this.#database, ownerOf(owner), `AND ${IS_NEWEST} ORDER BY name`);
   }
 
   async listTriggered(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
-    const id = ownerOf(owner);
-    const rest = `AS each WHERE tenant_id = ? AND starts_by IN ('http', 'queue', 'event') AND ${IS_NEWEST} ORDER BY name`;
-    return this.#remembered.get(writeExact([id]), () => DEFINITIONS.list(this.#database, rest, id));
+    const rest = `AND ${IS_TRIGGERED} AND ${IS_NEWEST} ORDER BY name`;
+    const of = ownerOf(owner);
+    return this.#remembered.get(writeExact([of.tenantId]), () => DEFINITIONS.list(this.#database, of, rest));
   }
 
   async listTimed(): Promise<readonly StoredDefinition[]> {
-    return DEFINITIONS.list(
-      this.#database,
-      `AS each WHERE (starts_by IS NULL OR starts_by = 'cron') AND ${IS_NEWEST} ORDER BY tenant_id, name`,
-    );
+    return DEFINITIONS.list(this.#database, {}, `WHERE (${IS_TIMED}) AND ${IS_NEWEST} ORDER BY tenant_id, name`);
   }
 
   async markStart({
@@ -95,22 +104,26 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
     startsBy,
     ...key
   }: DefinitionKey & { readonly version: number; readonly startsBy: StartsBy }): Promise<void> {
-    await DEFINITIONS.update(this.#database, { startsBy }, IS_VERSION, ownerOf(key), key.name, version);
+    await DEFINITIONS.update(this.#database, { startsBy }, { ...keyOf(key), version });
   }
 
   async versions(key: DefinitionKey): Promise<readonly StoredDefinition[]> {
-    return DEFINITIONS.list(this.#database, `${OF_NAME} ORDER BY version DESC`, ownerOf(key), key.name);
+    return DEFINITIONS.list(this.#database, keyOf(key), "ORDER BY version DESC");
   }
 
   async remove(key: DefinitionKey): Promise<boolean> {
-    return (await this.#database.run(`DELETE FROM workflow_definitions ${OF_NAME}`, ownerOf(key), key.name)) > 0;
+    return (await DEFINITIONS.remove(this.#database, keyOf(key))) > 0;
   }
 }
 
-function findNewest(sql: Sql, owner: string, name: string): Promise<StoredDefinition | undefined> {
-  return DEFINITIONS.find(sql, `${OF_NAME} ORDER BY version DESC LIMIT 1`, owner, name);
+function findNewest(sql: Sql, key: DefinitionKey): Promise<StoredDefinition | undefined> {
+  return DEFINITIONS.find(sql, keyOf(key), "ORDER BY version DESC LIMIT 1");
 }
 
-function ownerOf({ tenantId }: DefinitionOwner): string {
-  return tenantId ?? APPLICATION;
+function keyOf({ name, ...owner }: DefinitionKey) {
+  return { ...ownerOf(owner), name };
+}
+
+function ownerOf({ tenantId }: DefinitionOwner) {
+  return { tenantId: tenantId ?? null };
 }

@@ -5,9 +5,8 @@ import { type Commit, readCommit } from "../commit-log.ts";
 import { type CopiedData, type CopiedRow, quote } from "../copy-rows.ts";
 import * as sql from "../sql/journal-statements.ts";
 import { rangeOf, SEQ_RANGE } from "../sql/run-row.ts";
-import { openConversationFile } from "./conversation-tables.ts";
 import { openDatabase } from "./open-database.ts";
-import { openServiceFile } from "./service-tables.ts";
+import { openConversationFile, openServiceFile } from "./record-files.ts";
 import { toReadFailure } from "./storage-failure.ts";
 
 const ROWS_AT_ONCE = 250;

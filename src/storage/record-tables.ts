@@ -1,0 +1,18 @@
+import { LEASES } from "./records/budget-leases.ts";
+import type { Table } from "./records/record-table.ts";
+import { KEYS } from "./records/sql-api-keys.ts";
+import { BUDGETS, RAISES, SHARES } from "./records/sql-budgets.ts";
+import { EXCHANGES } from "./records/sql-conversations.ts";
+import { NOTES } from "./records/sql-dead-letter-notes.ts";
+import { CLOSED, DELIVERIES, TRIES } from "./records/sql-deliveries.ts";
+import { CLAIMS } from "./records/sql-idempotency-keys.ts";
+import { SCHEDULES, SLOTS } from "./records/sql-schedules.ts";
+import { DEFINITIONS } from "./records/sql-workflow-definitions.ts";
+
+/** The tables of the service, in an order in which they can be brought up to date. */
+export const SERVICE_TABLES: readonly Table[] = [
+  ...[KEYS, CLAIMS, NOTES, DELIVERIES, TRIES, CLOSED, SCHEDULES, SLOTS],
+  ...[BUDGETS, SHARES, RAISES, LEASES, DEFINITIONS],
+];
+
+export const CONVERSATION_TABLES: readonly Table[] = [EXCHANGES];
