@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { newRunState } from "../../src/core/history/new-run-state.ts";
-import { RunHistory, type StepHistory } from "../../src/operations/runs/describe/describe-run-history.ts";
+import { RunHistory } from "../../src/operations/runs/describe/describe-run-history.ts";
 import { openValues } from "../../src/operations/runs/describe/describe-run-reading.ts";
-import { statusOfPhase, stepsInOrder } from "../../src/operations/runs/describe/describe-run-steps.ts";
-import { describeSpan, type SpansReading } from "../../src/operations/runs/steps/describe-span.ts";
-import { RunSpans, type StepSpans } from "../../src/operations/runs/steps/run-spans.ts";
-import { StepCosts } from "../../src/operations/runs/steps/step-costs.ts";
-import { type InstanceNode, StepNodes } from "../../src/operations/runs/steps/step-nodes.ts";
+import type { StepHistory } from "../../src/operations/runs/describe/step-history.ts";
+import { type StepNode, StepTree } from "../../src/operations/runs/describe/step-tree.ts";
+import { describeSpan, type SpansReading, sumCosts } from "../../src/operations/runs/steps/describe-span.ts";
 import { stepSpansSchema } from "../../src/operations/runs/steps/step-schemas.ts";
 import type { RunRecord } from "../../src/ports/journal.ts";
 import { rounds } from "../properties/rounds.ts";
@@ -49,41 +47,33 @@ function drawRun({ seed, size }: { readonly seed: number; readonly size: number 
 function readUpTo(host: CoreHost, seq: number): SpansReading {
   const history = new RunHistory(host.state.graph);
   for (const [hash, graph] of host.state.graphs) history.state.graphs.set(hash, graph);
-  const spans = new RunSpans(history);
-  for (const { event } of host.events.slice(0, seq)) spans.apply(event);
+  for (const { event } of host.events.slice(0, seq)) history.apply(event);
   const values = openValues({ journal: new MemoryJournal(), blobs: new MemoryBlobs() }, 1);
   expect(newRunState(host.state.graph).seq + seq).toBe(history.state.seq);
-  return { record: RECORD, history, values, spans, nodes: new StepNodes(history), costs: new StepCosts(history) };
+  return { record: RECORD, history, values, tree: new StepTree(history), costs: sumCosts(history) };
 }
 
 /** Every instance with its fan-outs opened, whether it has begun or not. */
-function openAll({ nodes }: SpansReading): readonly string[] {
+function openAll({ tree }: SpansReading): readonly string[] {
   const found: string[] = [];
-  const open = (under: ReturnType<StepNodes["all"]> | Iterable<ReturnType<StepNodes["find"]>>) => {
+  const open = (under: Iterable<StepNode>) => {
     for (const node of under) {
-      if (node === undefined) continue;
-      expect(nodes.find(node.path)).toMatchObject({ is: node.is, path: node.path });
-      if (node.is === "instance" && isListed(node)) found.push(`${node.path} ${node.entry.status}`);
-      if (node.is === "fan-out") for (const item of nodes.itemsOf(node)) open(nodes.under(item.path) ?? []);
+      expect(tree.find(node.path)).toMatchObject({ is: node.is, path: node.path });
+      if (node.is === "instance") found.push(`${node.path} ${node.status}`);
+      else for (const item of tree.itemsOf(node)) open(tree.under(item.path) ?? []);
     }
   };
-  open(nodes.all());
-  return found.sort();
+  open(tree.nodes());
+  return found;
 }
 
-/** Of a machine's steps a list of the whole run has only what has begun. */
-function isListed({ scope, entry }: InstanceNode): boolean {
-  return scope.flow.flow.kind === "dag" || entry.history !== undefined;
+function listed({ tree }: SpansReading): readonly string[] {
+  return [...tree.entries()]
+    .filter(({ path }) => tree.find(path)?.is === "instance")
+    .map(({ path, status }) => `${path} ${status}`);
 }
 
-function listed({ history, nodes }: SpansReading): readonly string[] {
-  return [...stepsInOrder(history)]
-    .filter(({ path }) => nodes.find(path)?.is === "instance")
-    .map(({ path, status }) => `${path} ${status}`)
-    .sort();
-}
-
-function checkSpans({ life, step, path }: StepHistory, { attempts, waits }: StepSpans): void {
+function checkSpans({ life, step, path, status, attempts, waits }: StepHistory): void {
   const numbers = attempts.map(({ attempt }) => attempt);
   expect(numbers, path).toEqual([...new Set(numbers)].sort((a, b) => a - b));
   for (const { queuedAt, startedAt = queuedAt, endedAt = startedAt } of attempts) {
@@ -93,7 +83,6 @@ function checkSpans({ life, step, path }: StepHistory, { attempts, waits }: Step
   const running = attempts.filter(({ endedAt }) => endedAt === undefined);
   const open = waits.filter(({ until }) => until === undefined);
   if (life.is === "ended") return expect([running, open], path).toEqual([[], []]);
-  const status = statusOfPhase(life.instance.phase);
   if (running.length > 0)
     expect([step.step.kind, life.instance.phase, running.length], path).toEqual(["task", "dispatched", 1]);
   const kinds = { retrying: ["retry"], waiting: ["timer", "event"], awaiting_approval: ["person"], held: ["held"] };
@@ -115,13 +104,9 @@ test("of any run, as of any event, the steps in time are those of the run, and t
       for (const seq of [host.events.length, random.int(1, host.events.length), random.int(1, host.events.length)]) {
         const reading = readUpTo(host, seq);
         expect(openAll(reading)).toEqual(listed(reading));
-        const items = [...reading.nodes.all()].map((node) => describeSpan(reading, node));
+        const items = [...reading.tree.nodes()].map((node) => describeSpan(reading, node));
         expect(stepSpansSchema.shape.items.parse(items)).toEqual(items);
-        for (const step of reading.history.steps.values()) {
-          const spans = reading.spans.spansOf(step.path);
-          expect(spans, step.path).toBeDefined();
-          if (spans !== undefined) checkSpans(step, spans);
-        }
+        for (const step of reading.history.steps.values()) checkSpans(step);
       }
     }),
     { numRuns: rounds(60), seed: 20260 },

@@ -1,13 +1,9 @@
-import { loadHandle } from "../../core/binding/bind.ts";
-import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { toText } from "../../core/expressions/to-text.ts";
-import type { Handle } from "../../core/history/run-state.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { toUsd } from "../limits/micro-dollars.ts";
-import type { StepHistory } from "../runs/describe/describe-run-history.ts";
-import { type RunReading, type RunSources, readValues } from "../runs/describe/describe-run-reading.ts";
-import { type StepEntry, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
+import { type RunReading, type RunSources, readHandles } from "../runs/describe/describe-run-reading.ts";
+import { describeStep } from "../runs/describe/describe-step.ts";
+import { type StepEntry, StepTree } from "../runs/describe/step-tree.ts";
 import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
 import type { StepStatus } from "../runs/run-schemas.ts";
 import { type AgentsStep, agentsStepsOf } from "./agents-steps.ts";
@@ -94,15 +90,17 @@ async function readSteps(reading: RunReading): Promise<readonly ReadStep[]> {
   const { root } = history.state;
   if (root === undefined) return [];
   const written = agentsStepsOf(root.frame.graph.graph);
-  const entries = [...stepsInOrder(history)].filter(({ path }) => !path.includes("/"));
-  const seqs = new Set<number>();
-  for (const { history: begun } of entries) collectOfHandle(handleOf(begun), seqs);
-  const values = await readValues(reading, seqs);
+  const entries = [...new StepTree(history).entries()].filter(({ path }) => !path.includes("/"));
+  const load = await readHandles(
+    reading,
+    entries.map(({ output }) => output),
+  );
   return written.flatMap((step) => {
     const entry = entries.find((each) => each.step.step.id === step.id);
     if (entry === undefined) return [];
-    const failure = entry.status === "failed" ? failureOf(reading, entry) : undefined;
-    const output = entry.status === "completed" ? loadHandle(handleOf(entry.history), values) : null;
+    const failure = entry.status === "failed" ? failureOf(entry) : undefined;
+    const output = load(entry.output);
+    const { cost_usd, duration_seconds } = describeStep(entry);
     return [
       {
         step: step.number,
@@ -112,32 +110,16 @@ async function readSteps(reading: RunReading): Promise<readonly ReadStep[]> {
         message: messageOf(output),
         error: failure === undefined ? null : explainAgentsFailure(step, failure),
         tool_uses: toolUsesOf(output),
-        cost_usd: costOf(entry.history),
-        duration_seconds: durationOf(entry.history) / 1_000,
+        cost_usd,
+        duration_seconds: duration_seconds ?? 0,
         code: failure?.code,
       },
     ];
   });
 }
 
-function handleOf(begun: StepHistory | undefined): Handle {
-  return begun?.life.is === "ended" ? begun.life.handle : 0;
-}
-
-function failureOf({ history }: RunReading, { path, history: begun }: StepEntry) {
-  const failure = history.failures.get(path) ?? begun?.attemptFailure;
-  return { code: failure?.code ?? "STEP_FAILED", message: failure?.message ?? "The step has failed." };
-}
-
-/** Null is an unknown cost, 0 is none, as everywhere. */
-function costOf(begun: StepHistory | undefined): number | null {
-  const { costMicro = 0, unpriced = false } = begun ?? {};
-  return unpriced && costMicro === 0 ? null : toUsd(costMicro);
-}
-
-function durationOf(begun: StepHistory | undefined): number {
-  if (begun?.life.is !== "ended") return 0;
-  return begun.life.at - (begun.startedAt ?? begun.beganAt);
+function failureOf({ failure }: StepEntry) {
+  return failure ?? { code: "STEP_FAILED", message: "The step has failed." };
 }
 
 /** The message is an agent's first text block, the final message of a workflow of agents, or any other output as text. */

@@ -5,7 +5,12 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { timerOf } from "../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe/describe-run-reading.ts";
+import {
+  type RunReading,
+  type RunSources,
+  readHandles,
+  readRunHistory,
+} from "../runs/describe/describe-run-reading.ts";
 import { type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 import { placeOf } from "./place-of.ts";
 
@@ -64,7 +69,7 @@ async function describeApproval(
   asked: ApprovalAsked | QuestionAsked,
 ): Promise<OpenApproval> {
   const { record, history } = reading;
-  const values = await readValues(reading, new Set([instance.askedSeq]));
+  const load = await readHandles(reading, [instance.askedSeq]);
   const timesOutAt = history.state.timers.get(timerOf(instance, "approval"));
   const at = { path: instance.path, asked: instance.askedSeq, key: instance.question?.key ?? null };
   return {
@@ -74,7 +79,7 @@ async function describeApproval(
     step_id: instance.step.step.id,
     ...at,
     message: asked.message,
-    shown: values.value(instance.askedSeq) ?? null,
+    shown: load(instance.askedSeq),
     since: toIsoTime(asked.at),
     times_out_at: timesOutAt === undefined ? null : toIsoTime(timesOutAt),
     ...termsOf(instance, timesOutAt),

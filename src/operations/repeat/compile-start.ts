@@ -1,11 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { EVERYTHING, fromStored } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { Place, Ports, Stores } from "../application/ports.ts";
+import type { Place, Ports } from "../application/ports.ts";
 import { compileText, holdTo } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
-import { readPinnedGraph } from "../runs/read-pinned-graph.ts";
+import { readPinnedGraph } from "../runs/describe/describe-run-reading.ts";
 import { narrowDefinition } from "../start/narrow-definition.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
 
@@ -26,21 +26,14 @@ export async function compileStart(
   sent: SentStart,
 ): Promise<CompiledDefinition> {
   const { pinned, changes } = sent.options;
-  const definition = typeof pinned === "string" ? await readPinned(app, sent, pinned) : await compileSent(app, sent);
+  const definition =
+    typeof pinned === "string" ? { ...sent, graph: await readPinnedGraph(app, pinned) } : await compileSent(app, sent);
   if (changes === undefined) return definition;
   const { changeDefinition } = await import("./change-definition.ts");
   const changed = await changeDefinition(definition, changes);
   // With other steps it is a text that is sent.
   const grant = fromStored(sent.options["grant"]);
   return grant === undefined ? changed : holdTo(changed, grant);
-}
-
-async function readPinned(
-  app: Pick<Stores, "records">,
-  { text, source }: SentStart,
-  graph: string,
-): Promise<CompiledDefinition> {
-  return { text, source, graph: await readPinnedGraph(app, graph) };
 }
 
 async function compileSent(

@@ -2,7 +2,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { outsideOfSides } from "../../core/graph/step-path.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import type { RunReading } from "../runs/describe/describe-run-reading.ts";
-import { type StepEntry, stepsInOrder } from "../runs/describe/describe-run-steps.ts";
+import { type StepEntry, StepTree } from "../runs/describe/step-tree.ts";
 
 /**
  * The path at which a rerun begins: `from_step` is a path, a fan-out as a whole, or a step's id where that is one step. The
@@ -12,19 +12,24 @@ export function findRerunStep(reading: RunReading, wanted: string | undefined): 
   return wanted === undefined ? firstToRepeat(reading) : findStep(reading, wanted);
 }
 
-/** The step that failed first. If none has failed, the first one not done; for a completed run, everything. */
+/**
+ * The step that failed first, if nothing has answered its failure. If none has failed, the first one not done; for a
+ * completed run, everything.
+ */
 function firstToRepeat({ history, record }: RunReading): string {
   if (record.status === "completed") return "";
-  const [failed] = history.failures.keys();
-  if (failed !== undefined) return outsideOfSides(failed);
-  for (const { path, status } of stepsInOrder(history)) {
-    if (status !== "completed" && status !== "failed") return outsideOfSides(path);
+  const [failed] = history.state.failures;
+  if (failed !== undefined) return outsideOfSides(failed.path);
+  for (const { path, status, scope, history: begun } of new StepTree(history).entries()) {
+    // A machine goes on without the items that it has left out.
+    const isDue = begun !== undefined || scope.flow.flow.kind === "dag";
+    if (isDue && status !== "completed" && status !== "failed") return outsideOfSides(path);
   }
   return "";
 }
 
 function findStep({ history, record }: RunReading, wanted: string): string {
-  const entries = [...stepsInOrder(history)];
+  const entries = [...new StepTree(history).entries()];
   if (entries.some(({ path }) => path === wanted)) return wanted;
   if (entries.some((entry) => wholeOf(entry) === wanted)) return wanted;
   const named = entries.filter(({ step }) => step.step.id === wanted || step.escapedId === wanted);

@@ -16,7 +16,7 @@ import { limitAnew, limitCost } from "../limits/lower-limits.ts";
 import { toMicro } from "../limits/micro-dollars.ts";
 import { toUseLimits } from "../limits/use-limits.ts";
 import { compareWithSource } from "../runs/compare-with-source.ts";
-import { type RunReading, readRunHistory, readValues } from "../runs/describe/describe-run-reading.ts";
+import { type RunReading, readHandles, readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { readRunStarted } from "../runs/read-run-started.ts";
 import { checkInput, checkPayload } from "../start/input/check-input.ts";
 import { fillDirectories } from "../start/input/fill-directories.ts";
@@ -207,9 +207,8 @@ function refuseMissing({ name, flow }: Graph, fromPath: string): void {
 }
 
 async function readInput(reading: RunReading): Promise<JsonObject> {
-  const seq = reading.history.state.root?.frame.inputHandle ?? 0;
-  const input = (await readValues(reading, new Set([seq]))).value(seq) ?? {};
-  return isJsonObject(input) ? input : {};
+  const handle = reading.history.state.root?.frame.inputHandle ?? 0;
+  return asObject((await readHandles(reading, [handle]))(handle));
 }
 
 interface InputChange {

@@ -5,8 +5,8 @@ import { findRun } from "../application/find-run.ts";
 import type { Principal, Stores } from "../application/ports.ts";
 import { explainGraph } from "../definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
+import { readPinnedGraph } from "./describe/describe-run-reading.ts";
 import { eachEvent } from "./each-event.ts";
-import { readPinnedGraph } from "./read-pinned-graph.ts";
 
 interface EventsPage {
   readonly afterSeq: number;

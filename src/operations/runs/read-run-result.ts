@@ -1,10 +1,8 @@
-import { loadHandle } from "../../core/binding/bind.ts";
-import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe/describe-run-reading.ts";
+import { type RunReading, type RunSources, readHandles, readRunHistory } from "./describe/describe-run-reading.ts";
 import { eachEvent } from "./each-event.ts";
 import { MetricsSum, type RunMetrics } from "./run-metrics.ts";
 
@@ -41,15 +39,9 @@ async function sumUp({ journal }: RunSources, record: RunRecord): Promise<Metric
 async function readOutcome(reading: RunReading): Promise<RunResult["outcome"]> {
   const { root, ending } = reading.history.state;
   const hasFailed = ending?.status !== "completed" && ending?.status !== "partial";
-  const seqs = new Set<number>();
-  if (root === undefined || hasFailed) {
-    const seq = root?.failure?.seq ?? 0;
-    if (seq > 0) seqs.add(seq);
-    const details = seq > 0 ? ((await readValues(reading, seqs)).value(seq) ?? null) : null;
-    const { code = "STEP_FAILED", message = "The run has failed." } = ending ?? {};
-    return { is: "failed", code, message, details };
-  }
-  const handle = resultOf(root);
-  collectOfHandle(handle, seqs);
-  return { is: "completed", output: loadHandle(handle, await readValues(reading, seqs)) };
+  const handle = root === undefined || hasFailed ? (root?.failure?.seq ?? 0) : resultOf(root);
+  const value = (await readHandles(reading, [handle]))(handle);
+  if (root !== undefined && !hasFailed) return { is: "completed", output: value };
+  const { code = "STEP_FAILED", message = "The run has failed." } = ending ?? {};
+  return { is: "failed", code, message, details: value };
 }

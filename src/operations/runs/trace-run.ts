@@ -1,12 +1,11 @@
-import { loadHandle } from "../../core/binding/bind.ts";
-import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import type { Transition } from "../../core/graph/graph.ts";
-import type { Handle, Scope } from "../../core/history/run-state.ts";
+import type { Scope } from "../../core/history/run-state.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
-import type { StepHistory } from "./describe/describe-run-history.ts";
-import { type RunReading, type RunSources, readValues } from "./describe/describe-run-reading.ts";
-import { statusOfEnd, statusOfPhase } from "./describe/describe-run-steps.ts";
+import { type RunReading, type RunSources, readHandles } from "./describe/describe-run-reading.ts";
+import { toTime } from "./describe/describe-step.ts";
+import type { StepHistory } from "./describe/step-history.ts";
+import { entryOf } from "./describe/step-tree.ts";
 import { eachEvent } from "./each-event.ts";
 
 /** A step of a run's trace; steps are in the order in which they began. For developers: it shows values. */
@@ -35,39 +34,27 @@ interface TracedTransition {
 export async function traceRun(sources: RunSources, reading: RunReading): Promise<readonly TracedStep[]> {
   const { history } = reading;
   const decided = await readDecisions(sources, reading);
-  const seqs = new Set<number>();
-  for (const step of history.steps.values()) {
-    if (step.inputSeq > 0) seqs.add(step.inputSeq);
-    collectOfHandle(outputOf(step), seqs);
-  }
-  const values = await readValues(reading, seqs);
+  const steps = [...history.steps.values()];
+  const load = await readHandles(
+    reading,
+    steps.flatMap((step) => [step.inputSeq, entryOf(step).output]),
+  );
   const transitions = transitionsTaken(history.scopes, decided);
-  return [...history.steps.values()].map((step) => {
-    const { path, life, inputSeq, beganAt, startedAt } = step;
-    const status = life.is === "ended" ? statusOfEnd(life.status) : statusOfPhase(life.instance.phase);
-    const failure = history.failures.get(path) ?? failureOf(outputOf(step)) ?? step.attemptFailure;
-    const transition = transitions.get(path);
+  return steps.map((step) => {
+    const { path, status, failure, life, inputSeq, beganAt, startedAt } = step;
     return {
       path,
       status,
-      input: inputSeq > 0 ? (values.value(inputSeq) ?? null) : null,
-      ...(status === "completed" ? { output: loadHandle(outputOf(step), values) } : {}),
+      input: load(inputSeq),
+      ...(status === "completed" ? { output: load(entryOf(step).output) } : {}),
       ...(status === "failed" && failure !== undefined
         ? { error: { code: failure.code, message: failure.message } }
         : {}),
       started_at: toIsoTime(startedAt ?? beganAt),
-      ended_at: life.is === "ended" ? toIsoTime(life.at) : null,
-      transition,
+      ended_at: toTime(life.is === "ended" ? life.at : undefined),
+      transition: transitions.get(path),
     };
   });
-}
-
-function outputOf({ life }: StepHistory): Handle {
-  return life.is === "ended" ? life.handle : 0;
-}
-
-function failureOf(handle: Handle): { readonly code: string; readonly message: string } | undefined {
-  return typeof handle === "object" && handle.kind === "failure" ? handle.failure : undefined;
 }
 
 /** Reads the decisions on the outcome of each step, by path. */

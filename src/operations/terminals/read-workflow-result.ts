@@ -1,5 +1,3 @@
-import { loadHandle, type Values } from "../../core/binding/bind.ts";
-import { collectOfHandle } from "../../core/binding/values-needed.ts";
 import { toText } from "../../core/expressions/to-text.ts";
 import { traitsOf } from "../../core/graph/dialects.ts";
 import type { CallReport, Failure, Handle, Scope } from "../../core/history/run-state.ts";
@@ -9,8 +7,13 @@ import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/j
 import { EXECUTION_TIMED_OUT, executionTimedOut, stateTimedOut, TOO_DEEP } from "../../dialects/terminal/messages.ts";
 import { variablesFrom } from "../../dialects/terminal/result-variables.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { StepHistory } from "../runs/describe/describe-run-history.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "../runs/describe/describe-run-reading.ts";
+import {
+  type RunReading,
+  type RunSources,
+  readHandles,
+  readRunHistory,
+} from "../runs/describe/describe-run-reading.ts";
+import type { StepHistory } from "../runs/describe/step-history.ts";
 import type { ExecutedState, WorkflowResult } from "./run-workflow-tool.ts";
 
 /** How a terminal workflow's run went, from its record: complete once it has ended. Secrets are masked there already. */
@@ -19,9 +22,9 @@ export async function readWorkflowResult(sources: RunSources, record: RunRecord)
   const { root, ending } = reading.history.state;
   if (root === undefined) throw new Error(`The run ${record.id} has no events.`);
   const { startedAt = record.createdAt, completedAt = reading.history.state.now } = record;
-  const values = await readValues(reading, seqsOf(reading));
+  const load = await readHandles(reading, handlesOf(reading));
   const success = ending?.status === "completed" || ending?.status === "partial";
-  return new ResultReader(reading, values).read(root, {
+  return new ResultReader(reading, load).read(root, {
     success,
     error: success || ending === undefined ? null : explainEnd(ending, root),
     elapsedMs: completedAt - startedAt,
@@ -29,19 +32,16 @@ export async function readWorkflowResult(sources: RunSources, record: RunRecord)
 }
 
 /** Everything that the log shows, at once: the answer holds all of it anyway. */
-function seqsOf({ history }: RunReading): ReadonlySet<number> {
-  const seqs = new Set<number>();
-  for (const step of history.steps.values()) {
-    if (step.inputSeq > 0) seqs.add(step.inputSeq);
-    if (step.life.is === "ended") collectOfHandle(step.life.handle, seqs);
+function* handlesOf({ history }: RunReading): Generator<Handle> {
+  for (const { inputSeq, life } of history.steps.values()) {
+    yield inputSeq;
+    if (life.is === "ended") yield life.handle;
   }
-  for (const { frame } of history.scopes.keys()) seqs.add(frame.inputHandle);
+  for (const { frame } of history.scopes.keys()) yield frame.inputHandle;
   const { root } = history.state;
-  if (root !== undefined) {
-    seqs.add(root.frame.inputHandle);
-    if (root.flow.flow.kind === "dag") collectOfHandle(resultOf(root), seqs);
-  }
-  return seqs;
+  if (root === undefined) return;
+  yield root.frame.inputHandle;
+  if (root.flow.flow.kind === "dag") yield resultOf(root);
 }
 
 interface End {
@@ -52,13 +52,13 @@ interface End {
 
 class ResultReader {
   readonly #reading: RunReading;
-  readonly #values: Values;
+  readonly #load: (handle: Handle) => Json;
   /** Passes through the workflows that were called, by the path of the call. */
   readonly #called = new Map<string, Scope>();
 
-  constructor(reading: RunReading, values: Values) {
+  constructor(reading: RunReading, load: (handle: Handle) => Json) {
     this.#reading = reading;
-    this.#values = values;
+    this.#load = load;
     for (const scope of reading.history.scopes.keys()) {
       if (scope.parent !== undefined) this.#called.set(scope.parent.path, scope);
     }
@@ -66,7 +66,7 @@ class ResultReader {
 
   read(scope: Scope, { success, error, elapsedMs }: End): WorkflowResult {
     const isMachine = traitsOf(scope.frame.graph.graph).isTerminal;
-    const initial = this.#value(scope.frame.inputHandle);
+    const initial = this.#load(scope.frame.inputHandle);
     const variables = new Map(Object.entries(isJsonObject(initial) ? initial : {}).map(toVariable));
     const log = isMachine ? this.#readLog(scope, variables) : [];
     const final_variables = Object.fromEntries(variables);
@@ -83,7 +83,7 @@ class ResultReader {
       available_workflows: [],
       recursion_depth: scope.frame.deepest - scope.frame.depth,
       error,
-      ...(isMachine || !success ? {} : { output: loadHandle(resultOf(scope), this.#values) }),
+      ...(isMachine || !success ? {} : { output: this.#load(resultOf(scope)) }),
     };
   }
 
@@ -116,7 +116,7 @@ class ResultReader {
   }
 
   #readTask({ inputSeq }: StepHistory): { readonly tool: string; readonly params: JsonObject } {
-    const { tool, params } = asObject(this.#value(inputSeq));
+    const { tool, params } = asObject(this.#load(inputSeq));
     return { tool: typeof tool === "string" ? tool : "", params: asObject(params) };
   }
 
@@ -127,11 +127,11 @@ class ResultReader {
     const name = called?.frame.graph.graph.name ?? (typeof written === "string" ? written : null);
     const source: JsonObject = isJsonObject(written) ? { workflow_definition: written } : { workflow_name: name };
     if (called === undefined) return { tool, params: source };
-    return { tool, params: { ...source, initial_variables: asObject(this.#value(called.frame.inputHandle)) } };
+    return { tool, params: { ...source, initial_variables: asObject(this.#load(called.frame.inputHandle)) } };
   }
 
   #resultOfTask({ step: { step } }: StepHistory, handle: Handle): JsonObject {
-    if (typeof handle !== "object" || handle.kind !== "failure") return asObject(loadHandle(handle, this.#values));
+    if (typeof handle !== "object" || handle.kind !== "failure") return asObject(this.#load(handle));
     const { failure } = handle;
     if (failure.code !== "TIMEOUT") return { success: false, error: failure.message, error_code: failure.code };
     const error = stateTimedOut(step.id, (step.timeoutMs ?? 0) / 1_000);
@@ -146,10 +146,6 @@ class ResultReader {
     if (scope === undefined)
       return { success: false, final_state: "error", states_executed: 0, recursion_depth: 0, error };
     return this.read(scope, end);
-  }
-
-  #value(seq: number): Json {
-    return seq > 0 ? (this.#values.value(seq) ?? null) : null;
   }
 }
 

@@ -4,9 +4,8 @@ import type { AppHost, OpenApplication, Ports } from "../../operations/applicati
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { describeHead, describeRun } from "../../operations/runs/describe/describe-run.ts";
-import { readRunHistory } from "../../operations/runs/describe/describe-run-reading.ts";
+import { readPinnedGraph, readRunHistory } from "../../operations/runs/describe/describe-run-reading.ts";
 import { followRun } from "../../operations/runs/follow/follow-run.ts";
-import { readPinnedGraph } from "../../operations/runs/read-pinned-graph.ts";
 import type { FollowedRun, RunCaller } from "./caller.ts";
 import { tell } from "./print.ts";
 import { shortId } from "./render/text/formats.ts";

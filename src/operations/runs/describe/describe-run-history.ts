@@ -1,51 +1,11 @@
-import type { IndexedGraph, IndexedStep } from "../../../core/graph/indexed-graph.ts";
-import type { PolicyDecision } from "../../../core/graph/policy.ts";
-import type { Event, QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
+import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
+import type { Event, QuestionAsked, StepFailed, StepInterrupted, StepSucceeded } from "../../../core/history/events.ts";
 import { newRunState } from "../../../core/history/new-run-state.ts";
-import type { Handle, Instance, InstanceStatus, RunState, Scope, StepState } from "../../../core/history/run-state.ts";
+import type { Instance, InstancePhase, RunState, Scope } from "../../../core/history/run-state.ts";
 import { refold } from "../../../core/interpreter/next.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-
-/** The history of one step instance, over all its attempts. */
-export interface StepHistory {
-  readonly path: string;
-  readonly scope: Scope;
-  readonly step: IndexedStep;
-  /** Index in the fan-out, -1 without one. */
-  readonly item: number;
-  readonly beganAt: number;
-  life: StepLife;
-  /** When the first attempt was handed to its executor. */
-  startedAt: number | undefined;
-  costMicro: number;
-  unpriced: boolean;
-  /** What its calls may have cost beside it whose cost is not known, and how many of them have no bound. */
-  uncertainMicro: number;
-  unbounded: number;
-  usage: JsonObject;
-  /** The event that holds the bound input of the latest attempt; 0: none. */
-  inputSeq: number;
-  /** The event that holds the latest attempt's log; 0: none. */
-  logSeq: number;
-  /** The error of the latest failed attempt, whatever followed. */
-  attemptFailure: { readonly code: string; readonly message: string } | undefined;
-  /** Cost that was reported before the outcome, by attempt. */
-  reportedMicro: Map<number, number> | undefined;
-  /** How many of its attempts have ended with a question to a person. */
-  questions: number;
-  /** Decisions of policies, over all its attempts. */
-  decisions: readonly PolicyDecision[];
-}
-
-type StepLife =
-  | { readonly is: "live"; readonly instance: Instance; readonly state: StepState }
-  | {
-      readonly is: "ended";
-      readonly at: number;
-      readonly attempt: number;
-      readonly status: InstanceStatus;
-      readonly handle: Handle;
-    };
+import { type TimerPurpose, timerOf } from "../../../core/interpreter/timers.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { type Attempt, addUsage, newAttempt, StepHistory, statusOfEnd, type Wait } from "./step-history.ts";
 
 export interface HistoryChange {
   readonly began: readonly StepHistory[];
@@ -53,8 +13,8 @@ export interface HistoryChange {
 }
 
 /**
- * A run as its readers see it: the state, which the core folds, and beside it what the core forgets: how long each step
- * took, what it cost, how often it was tried. Holds handles, no values. The fold is O(what an event changes).
+ * A run as all its readers see it: the state, which the core folds, and beside it what the core forgets: attempts and waits
+ * of each step, what it cost, why it failed. Holds handles, no values. The fold is O(what an event changes).
  */
 export class RunHistory {
   readonly state: RunState;
@@ -62,11 +22,8 @@ export class RunHistory {
   readonly steps = new Map<string, StepHistory>();
   /** Every pass through a flow in which something has begun. */
   readonly scopes = new Map<Scope, StepHistory[]>();
-  /** Final failures, also of fan-outs that never came to have items. */
-  readonly failures = new Map<string, { readonly code: string; readonly message: string }>();
   usage: JsonObject = {};
   finishedAt: number | undefined;
-  #failuresSeen = 0;
   #began: StepHistory[] = [];
   #ended: Instance[] = [];
 
@@ -82,151 +39,219 @@ export class RunHistory {
   apply(event: Event): HistoryChange {
     this.#began = [];
     this.#ended = [];
-    this.#note(event);
+    // Asked before: afterwards it does not wait any more.
+    const reader = event.type === "signalReceived" ? this.#readerOf(event.name) : undefined;
     const { openMicro, lostMicro, unbounded } = this.state.budget;
     refold(this.state, event);
-    this.#noteUncertain(event, { micro: openMicro + lostMicro, unbounded });
-    this.#noteFailures();
-    return { began: this.#began, ended: this.#ended.flatMap((instance) => this.#end(instance) ?? []) };
+    const step = "path" in event ? this.steps.get(event.path) : undefined;
+    if (step !== undefined) {
+      // An event changes what is known of the calls of its own step only.
+      const { budget } = this.state;
+      step.uncertainMicro += budget.openMicro + budget.lostMicro - openMicro - lostMicro;
+      step.unbounded += budget.unbounded - unbounded;
+    }
+    this.#note(event, step);
+    const began = this.#began;
+    const ended = this.#ended.flatMap((instance) => this.#end(instance) ?? []);
+    for (const each of this.#touchedBy(event, [step, reader, ...began, ...ended])) this.#noteRest(each);
+    for (const each of ended) endAttempt(each);
+    return { began, ended };
   }
 
   #begin(instance: Instance): void {
-    const { path, scope, step, item } = instance;
-    const state = scope.steps[step.index];
+    const { path, scope } = instance;
+    const state = scope.steps[instance.step.index];
     if (state === undefined) throw new Error(`"${path}" began without its step.`);
-    const history: StepHistory = {
-      path,
-      scope,
-      step,
-      item,
-      beganAt: this.state.now,
-      life: { is: "live", instance, state },
-      startedAt: undefined,
-      costMicro: 0,
-      unpriced: false,
-      uncertainMicro: 0,
-      unbounded: 0,
-      usage: {},
-      inputSeq: 0,
-      logSeq: 0,
-      attemptFailure: undefined,
-      reportedMicro: undefined,
-      questions: 0,
-      decisions: [],
-    };
-    this.steps.set(path, history);
+    const step = new StepHistory(instance, state, this.state.now);
+    this.steps.set(path, step);
     const siblings = this.scopes.get(scope);
-    if (siblings === undefined) this.scopes.set(scope, [history]);
-    else siblings.push(history);
-    this.#began.push(history);
+    if (siblings === undefined) this.scopes.set(scope, [step]);
+    else siblings.push(step);
+    this.#began.push(step);
   }
 
-  #end(instance: Instance): StepHistory | undefined {
-    const history = this.steps.get(instance.path);
-    if (history?.life.is !== "live") return undefined;
-    const { state } = history.life;
-    const index = Math.max(0, instance.item);
-    const status = state.status[index] ?? "cancelled";
-    history.life = {
+  #end({ path, item, attempt, failure }: Instance): StepHistory | undefined {
+    const step = this.steps.get(path);
+    if (step?.life.is !== "live") return undefined;
+    const { state } = step.life;
+    const found = state.status[Math.max(0, item)] ?? "cancelled";
+    // A run that was killed leaves behind what it had in hand.
+    const status = found === "pending" || found === "running" ? "cancelled" : found;
+    step.life = {
       is: "ended",
       at: this.state.now,
-      attempt: instance.attempt,
-      // A run that was killed leaves behind what it had in hand.
-      status: status === "pending" || status === "running" ? "cancelled" : status,
-      handle: state.handle[index] ?? 0,
+      attempt,
+      status,
+      handle: state.handle[Math.max(0, item)] ?? 0,
+      failure: statusOfEnd(status) === "failed" ? (failure ?? step.attemptFailure) : undefined,
     };
-    return history;
+    return step;
   }
 
-  #note(event: Event): void {
+  #note(event: Event, step: StepHistory | undefined): void {
+    const { seq } = this.state;
+    if ("usage" in event && event.usage !== undefined) this.usage = addUsage(this.usage, event.usage);
+    if (event.type === "runFinished") this.finishedAt = event.at;
+    if (step === undefined) return;
+    if ("policies" in event && event.policies !== undefined) step.decisions = [...step.decisions, ...event.policies];
     switch (event.type) {
-      case "stepStarted": {
-        const history = this.steps.get(event.path);
-        if (history === undefined) return;
-        history.startedAt ??= event.at;
-        history.inputSeq = this.state.seq + 1;
+      case "stepStarted":
+        openAttempt(step, event.attempt).startedAt = event.at;
+        step.givenSeq = seq;
         return;
-      }
-      case "stepLogged": {
-        const history = this.steps.get(event.path);
-        if (history !== undefined) history.logSeq = this.state.seq + 1;
+      case "stepLogged":
+        step.logSeq = seq;
         return;
-      }
       case "stepSucceeded":
+        return noteOutcome(step, event, { seq, status: "completed" });
       case "stepFailed":
-        this.#noteOutcome(event);
-        return;
+        return noteOutcome(step, event, { seq, status: "failed" });
       case "approvalAsked":
-        if (event.attempt !== undefined) this.#noteOutcome(event);
+        if (event.attempt !== undefined) return noteOutcome(step, event, { seq, status: "asked" });
+        step.givenSeq = seq;
         return;
-      case "costReported": {
-        const history = this.steps.get(event.path);
-        if (history === undefined) return;
-        history.costMicro += event.costMicro;
-        history.reportedMicro ??= new Map();
-        history.reportedMicro.set(event.attempt, reportedBy(history, event.attempt) + event.costMicro);
-        return;
-      }
-      case "runFinished":
-        this.finishedAt = event.at;
-        return;
-      case "runStarted":
-      case "runResumed":
-      case "stepProjected":
-      case "stepInterrupted":
-      case "stepRecorded":
       case "callResolved":
-      case "waitBegun":
-      case "approvalAnswered":
-      case "timerFired":
-      case "signalReceived":
-      case "cancelRequested":
-      case "runHeld":
-      case "budgetExhausted":
+        step.givenSeq = seq;
+        return;
+      case "costReported":
+        openAttempt(step, event.attempt).costMicro += event.costMicro;
+        return;
+      case "stepInterrupted":
+        return noteInterruption(step, event);
       case "stepHeld":
-      case "limitRaised":
-      case "limitNeared":
-      case "costReserved":
+      case "budgetExhausted":
+        return takeBack(step, event.attempt);
+      default:
         return;
     }
   }
 
-  #noteOutcome(event: StepSucceeded | StepFailed | QuestionAsked): void {
-    if (event.usage !== undefined) this.usage = addUsage(this.usage, event.usage);
-    const history = this.steps.get(event.path);
-    if (history === undefined) return;
-    history.startedAt ??= event.startedAt;
-    // The cost of an outcome is the attempt's total, what was reported before included.
-    history.costMicro += Math.max(0, (event.costMicro ?? 0) - reportedBy(history, event.attempt));
-    if (event.unpriced === true) history.unpriced = true;
-    if (event.usage !== undefined) history.usage = addUsage(history.usage, event.usage);
-    if (event.type === "stepFailed") history.attemptFailure = { code: event.code, message: event.message };
-    if (event.type === "approvalAsked") history.questions += 1;
-    if (event.policies !== undefined) history.decisions = [...history.decisions, ...event.policies];
-  }
-
-  /** An event changes what is known of the calls of its own step only. */
-  #noteUncertain(event: Event, before: { readonly micro: number; readonly unbounded: number }): void {
-    const { openMicro, lostMicro, unbounded } = this.state.budget;
-    const history = "path" in event ? this.steps.get(event.path) : undefined;
-    if (history === undefined) return;
-    history.uncertainMicro += openMicro + lostMicro - before.micro;
-    history.unbounded += unbounded - before.unbounded;
-  }
-
-  #noteFailures(): void {
-    const { failures } = this.state;
-    for (; this.#failuresSeen < failures.length; this.#failuresSeen += 1) {
-      const failure = failures[this.#failuresSeen];
-      if (failure !== undefined) this.failures.set(failure.path, failure);
+  /** Instances that may have begun or ceased to rest: those that the event is about, and those around them. */
+  #touchedBy(event: Event, named: readonly (StepHistory | undefined)[]): ReadonlySet<StepHistory> {
+    const touched = new Set<StepHistory>();
+    const found = [...named];
+    if (event.type === "timerFired") found.push(this.steps.get(event.timer.slice(0, event.timer.lastIndexOf("@"))));
+    // It lets go on what is held.
+    if (event.type === "runResumed") for (const path of this.state.active.keys()) found.push(this.steps.get(path));
+    for (const each of found) {
+      // One that is cancelled rests no more when its `finally` begins.
+      for (let step = each; step !== undefined && !touched.has(step); step = this.#around(step)) touched.add(step);
     }
+    return touched;
+  }
+
+  #around({ scope: { parent } }: StepHistory): StepHistory | undefined {
+    return parent === undefined ? undefined : this.steps.get(parent.path);
+  }
+
+  #readerOf(signal: string): StepHistory | undefined {
+    const reader = this.state.waiters.get(signal)?.values().next().value;
+    return reader === undefined ? undefined : this.steps.get(reader.path);
+  }
+
+  #noteRest(step: StepHistory): void {
+    const { state } = this;
+    const instance = state.active.get(step.path);
+    const kind = instance === undefined ? undefined : kindOf(instance);
+    // Given up while it ran: its `finally` has begun.
+    if (instance?.phase === "finally") cancelAttempt(step, state.now);
+    const last = step.waits.at(-1);
+    const open = last?.until === undefined ? last : undefined;
+    if (open?.kind === kind) return;
+    if (open !== undefined) {
+      open.until = state.now;
+      step.queuedAt = state.now;
+    }
+    if (instance === undefined || kind === undefined) return;
+    const purpose = PURPOSES[kind];
+    const wakeAt = purpose === undefined ? undefined : state.timers.get(timerOf(instance, purpose));
+    step.waits.push({ kind, since: state.now, until: undefined, wakeAt, event: instance.signal });
   }
 }
 
-/** How often it was tried, for people: whoever goes on after a question has not failed. */
-export function triesOf({ life, questions }: StepHistory): number {
-  const attempts = life.is === "live" ? life.instance.attempt : life.attempt;
-  return questions === 0 ? attempts : Math.max(1, attempts - questions);
+/** The attempt that an event is about, which may be the first that is heard of it. */
+function openAttempt({ attempts, queuedAt }: StepHistory, attempt: number): Attempt {
+  const known = attempts.findLast((each) => each.attempt === attempt);
+  if (known !== undefined) return known;
+  const opened = newAttempt({ attempt, queuedAt, startedAt: undefined });
+  attempts.push(opened);
+  return opened;
+}
+
+/** It was taken back before it had begun. */
+function takeBack({ attempts }: StepHistory, attempt: number): void {
+  const index = attempts.findIndex((each) => each.attempt === attempt && each.endedAt === undefined);
+  if (index !== -1) attempts.splice(index, 1);
+}
+
+function noteOutcome(
+  step: StepHistory,
+  event: StepSucceeded | StepFailed | QuestionAsked,
+  { seq, status }: { readonly seq: number; readonly status: Attempt["status"] },
+): void {
+  const attempt = openAttempt(step, event.attempt);
+  // The cost of an outcome is the attempt's total, what was reported before included.
+  attempt.costMicro = Math.max(attempt.costMicro, event.costMicro ?? 0);
+  if (event.unpriced === true) attempt.unpriced = true;
+  if (event.usage !== undefined) attempt.usage = event.usage;
+  attempt.startedAt ??= event.startedAt;
+  attempt.waitedMs = event.waitedMs ?? 0;
+  // An outcome that comes late is booked and changes nothing; but one whose projection fails has failed after all.
+  const isLate = attempt.endedAt !== undefined && !(attempt.status === "completed" && status === "failed");
+  if (isLate) return;
+  step.queuedAt = event.at;
+  attempt.status = status;
+  attempt.endedAt = event.at;
+  attempt.endSeq = seq;
+  if (event.type === "stepFailed") attempt.failure = { code: event.code, message: event.message };
+  if (event.type === "stepSucceeded") attempt.reusedFrom = event.reused?.run;
+}
+
+function noteInterruption(step: StepHistory, event: StepInterrupted): void {
+  step.queuedAt = event.at;
+  if (event.hasBegun === false) return takeBack(step, event.attempt);
+  const attempt = openAttempt(step, event.attempt);
+  if (attempt.endedAt !== undefined) return;
+  attempt.status = "interrupted";
+  attempt.endedAt = event.diedAt ?? event.at;
+  if (event.cause === "crash") attempt.failure = { code: "INTERRUPTED", message: event.reason ?? "The process ended." };
+}
+
+/** The end of an instance is that of its attempt, and a failure on a cancel is the cancel. */
+function endAttempt({ attempts, life }: StepHistory): void {
+  const attempt = attempts.at(-1);
+  if (attempt === undefined || life.is !== "ended") return;
+  const isCancelled = life.status === "cancelled";
+  if (attempt.endedAt === undefined) {
+    attempt.endedAt = life.at;
+    attempt.status = isCancelled ? "cancelled" : "failed";
+  } else if (isCancelled && attempt.status === "failed" && attempt.endedAt === life.at) attempt.status = "cancelled";
+}
+
+function cancelAttempt({ attempts }: StepHistory, now: number): void {
+  const attempt = attempts.at(-1);
+  if (attempt === undefined || attempt.endedAt !== undefined) return;
+  attempt.endedAt = now;
+  attempt.status = "cancelled";
+}
+
+const PURPOSES: Readonly<Record<Wait["kind"], TimerPurpose | undefined>> = {
+  retry: "retry",
+  timer: "wait",
+  event: "wait",
+  person: "approval",
+  held: undefined,
+};
+
+const RESTING: Readonly<Partial<Record<InstancePhase, Wait["kind"]>>> = {
+  backoff: "retry",
+  waiting: "timer",
+  approval: "person",
+  held: "held",
+};
+
+function kindOf({ phase, signal }: Instance): Wait["kind"] | undefined {
+  return phase === "waiting" && signal !== undefined ? "event" : RESTING[phase];
 }
 
 /** Nothing else in the state tells that an instance has come or gone without going through all of them. */
@@ -253,19 +278,4 @@ class WatchedInstances extends Map<string, Instance> {
     for (const instance of this.values()) this.#watch.ended(instance);
     super.clear();
   }
-}
-
-function reportedBy({ reportedMicro }: StepHistory, attempt: number): number {
-  return reportedMicro?.get(attempt) ?? 0;
-}
-
-/** Adds what models and tools count (tokens, turns, searches), name by name, also inside nested objects. Texts are left out. */
-function addUsage(sum: JsonObject, usage: JsonObject): JsonObject {
-  const added: { [name: string]: Json } = { ...sum };
-  for (const [name, value] of Object.entries(usage)) {
-    const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
-    if (typeof value === "number") added[name] = (typeof before === "number" ? before : 0) + value;
-    else if (isJsonObject(value)) added[name] = addUsage(isJsonObject(before) ? before : {}, value);
-  }
-  return added;
 }

@@ -1,14 +1,20 @@
-import type { Values } from "../../../core/binding/bind.ts";
+import { loadHandle } from "../../../core/binding/bind.ts";
+import { collectOfHandle } from "../../../core/binding/values-needed.ts";
+import { writeExact } from "../../../core/exact-json.ts";
+import type { Graph } from "../../../core/graph/graph.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
+import type { Handle } from "../../../core/history/run-state.ts";
+import type { Json } from "../../../core/json.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
-import { RunValues } from "../../../hosts/session/values/run-values.ts";
+import { BLOB_MARK, RunValues } from "../../../hosts/session/values/run-values.ts";
 import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../../ports/journal.ts";
-import { passTurn } from "../../../ports/turns.ts";
-import { RunHistory } from "./describe-run-history.ts";
+import type { Stores } from "../../application/ports.ts";
+import { eachEvent } from "../each-event.ts";
+import { type HistoryChange, RunHistory } from "./describe-run-history.ts";
 
 /** The parts that reading a run needs. Nothing is written, so the run may be under way in another process. */
 export interface RunSources {
@@ -23,38 +29,42 @@ export interface RunReading {
   readonly values: RunValues;
 }
 
-const PAGE = 500;
-
 export interface HistoryWanted {
   /** Those that are at hand, and then those that were read. */
-  readonly graphs?: Map<string, IndexedGraph>;
+  readonly graphs?: Map<string, IndexedGraph> | undefined;
   /** The number of the last event that is read. Absent: the newest. */
-  readonly upTo?: number;
-  /** Folds the events in place of the history, which it applies them to. */
-  follow?(history: RunHistory): { apply(event: Event): void };
+  readonly upTo?: number | undefined;
 }
 
 /** Reads a run's events, no values. */
 export async function readRunHistory(
   { journal, blobs }: RunSources,
   record: RunRecord,
-  { graphs = new Map(), upTo = Number.POSITIVE_INFINITY, follow = (history) => history }: HistoryWanted = {},
+  { graphs = new Map(), upTo = Number.POSITIVE_INFINITY }: HistoryWanted = {},
 ): Promise<RunReading> {
   const history = new RunHistory(await loadGraph(journal, record.graph, graphs));
-  const { state } = history;
-  const fold = follow(history);
-  for (let isWhole = false; !isWhole && state.seq < upTo; ) {
-    await passTurn();
-    const limit = Math.min(PAGE, upTo - state.seq);
-    const rows = await journal.readEvents(record.no, { afterSeq: state.seq, limit });
-    for (const { event } of rows) {
-      if (event.type === "callResolved" && !state.graphs.has(event.graph))
-        state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
-      fold.apply(event);
-    }
-    isWhole = rows.length < limit;
+  for await (const { seq, event } of eachEvent(journal, record.no)) {
+    if (seq > upTo) break;
+    await applyStored(history, event, { journal, graphs });
   }
   return { record, history, values: openValues({ journal, blobs }, record.no) };
+}
+
+/** With the graph that the event names. */
+export async function applyStored(
+  history: RunHistory,
+  event: Event,
+  { journal, graphs }: { readonly journal: Journal; readonly graphs: Map<string, IndexedGraph> },
+): Promise<HistoryChange> {
+  const { state } = history;
+  if (event.type === "callResolved" && !state.graphs.has(event.graph))
+    state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
+  return history.apply(event);
+}
+
+/** A graph that a run has pinned. */
+export async function readPinnedGraph(app: Pick<Stores, "records">, hash: string): Promise<Graph> {
+  return (await loadGraph((await app.records()).journal, hash, new Map())).graph;
 }
 
 /** The recorded values of a run. */
@@ -63,9 +73,52 @@ export function openValues({ journal, blobs }: RunSources, run: RunNo): RunValue
   return new RunValues(run, sources, []);
 }
 
-/** Recorded values by the number of their event; what is not asked for stays where it is. */
-export async function readValues({ values }: RunReading, seqs: ReadonlySet<number>): Promise<Values> {
-  return values.read(seqs);
+/** Reads what these handles stand for, and no more; the returned function makes values of them. */
+export async function readHandles(
+  { values }: Pick<RunReading, "values">,
+  handles: Iterable<Handle>,
+): Promise<(handle: Handle) => Json> {
+  const seqs = new Set<number>();
+  for (const handle of handles) collectOfHandle(handle, seqs);
+  const read = await values.read(seqs);
+  return (handle) => loadHandle(handle, read);
+}
+
+/** `value` is left out where it is too large. `bytes`: its length as JSON; null: it has too many parts to count them. */
+export interface SizedValue {
+  readonly value?: Json;
+  readonly bytes: number | null;
+}
+
+/** What an answer bears of one value. Larger ones lie in blobs. */
+const MAX_BYTES = 65_536;
+const MAX_PARTS = 200;
+
+/** Looks at the size first, so that a large value is parsed for nobody who has not asked for it. */
+export async function readSizedValue(
+  sources: RunSources,
+  reading: RunReading,
+  { handle, isWhole }: { readonly handle: Handle; readonly isWhole: boolean },
+): Promise<SizedValue> {
+  if (!isWhole) {
+    const seqs = new Set<number>();
+    collectOfHandle(handle, seqs);
+    if (seqs.size > MAX_PARTS) return { bytes: null };
+    const bytes = await sumBytes(sources, reading.record.no, [...seqs]);
+    if (bytes > MAX_BYTES) return { bytes };
+  }
+  const value = (await readHandles(reading, [handle]))(handle);
+  const bytes = Buffer.byteLength(writeExact(value));
+  return isWhole || bytes <= MAX_BYTES ? { value, bytes } : { bytes };
+}
+
+async function sumBytes({ journal, blobs }: RunSources, run: number, seqs: readonly number[]): Promise<number> {
+  let bytes = 0;
+  for (const text of (await journal.readValues(run, seqs)).values()) {
+    const isBlob = text.startsWith(BLOB_MARK);
+    bytes += isBlob ? (await blobs.get(text.slice(BLOB_MARK.length))).byteLength : Buffer.byteLength(text);
+  }
+  return bytes;
 }
 
 async function refuse(): Promise<never> {

@@ -1,8 +1,6 @@
-import { loadHandle, type Values } from "../../../core/binding/bind.ts";
-import { collectOfHandle } from "../../../core/binding/values-needed.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
-import { explainHeld, findHeld } from "../../../core/interpreter/attempt/crashes.ts";
+import { findHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
 import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
 import { runStatus } from "../../../core/interpreter/run-status.ts";
@@ -10,15 +8,20 @@ import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { RunRecord, RunStatus } from "../../../ports/journal.ts";
 import { passTurn } from "../../../ports/turns.ts";
-import { boundedUsd, toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
+import { toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
 import { describeLimits } from "../../limits/use-limits.ts";
 import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
-import { readSizedValue } from "../steps/sized-value.ts";
-import { describeEnd, describeError, describeHold } from "./describe-error.ts";
+import { describeEnd, describeHold } from "./describe-error.ts";
 import { describeLineage } from "./describe-lineage.ts";
-import { triesOf } from "./describe-run-history.ts";
-import { type RunReading, type RunSources, readRunHistory, readValues } from "./describe-run-reading.ts";
-import { type StepEntry, stepsInOrder } from "./describe-run-steps.ts";
+import {
+  type RunReading,
+  type RunSources,
+  readHandles,
+  readRunHistory,
+  readSizedValue,
+} from "./describe-run-reading.ts";
+import { describeStep, errorOf, toTime } from "./describe-step.ts";
+import { type StepEntry, StepTree } from "./step-tree.ts";
 
 export interface DescribeOptions {
   /** Load the prompts (default true). */
@@ -109,8 +112,8 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const outputs = options.isSized === true ? 0 : outputsOf(reading, options);
   const inputHandle = options.isSized === true ? 0 : inputOf(reading);
   const stuck = ending?.code === "NO_TRANSITION" ? findLast(reading) : 0;
-  const values = await readHandles(reading, [inputHandle, outputs, stuck]);
-  const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt(loadHandle(stuck, values))}`;
+  const load = await readHandles(reading, [inputHandle, outputs, stuck]);
+  const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt(load(stuck))}`;
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
@@ -124,8 +127,8 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     error: errorOfRun(reading, cause),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),
-    input_data: loadHandle(inputHandle, values),
-    outputs: loadHandle(outputs, values),
+    input_data: load(inputHandle),
+    outputs: load(outputs),
   };
 }
 
@@ -136,7 +139,7 @@ export function statusOfRun({ record, history: { state } }: RunReading): RunStat
 
 /** Why it has ended so, or why steps of it are held. */
 function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescription | null {
-  const { state, failures } = history;
+  const { state } = history;
   const { ending } = state;
   if (state.phase !== "finished") {
     const held = findHeld(state);
@@ -144,8 +147,8 @@ function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescri
   }
   if (ending?.code === undefined) return null;
   const { code, message = code } = ending;
-  const failed = [...failures].find(([, failure]) => failure.code === code && failure.message === message);
-  return describeEnd({ code, message: `${message}${cause}` }, { run: record, path: failed?.[0] });
+  const failed = state.failures.find((failure) => failure.code === code && failure.message === message);
+  return describeEnd({ code, message: `${message}${cause}` }, { run: record, path: failed?.path });
 }
 
 /** The output of the step that ended last. */
@@ -164,10 +167,10 @@ function toExcerpt(value: Json): string {
 /** Outputs may be as large as 16 MiB each: only so many are in memory at once. */
 const STEPS_AT_ONCE = 32;
 
-/** The steps one after another, in the order of `stepsInOrder`; holds the values of a few at a time. */
-async function* describeSteps(reading: RunReading, options: DescribeOptions = {}): AsyncGenerator<StepDescription> {
+/** The steps one after another; holds the values of a few at a time. */
+async function* describeSteps(reading: RunReading, options: DescribeOptions): AsyncGenerator<StepDescription> {
   let slice: StepEntry[] = [];
-  for (const entry of stepsInOrder(reading.history)) {
+  for (const entry of new StepTree(reading.history).entries()) {
     slice.push(entry);
     if (slice.length < STEPS_AT_ONCE) continue;
     yield* await describeSlice(reading, slice, options);
@@ -184,82 +187,29 @@ async function describeSlice(
 ): Promise<readonly StepDescription[]> {
   const handles = entries.map((entry) => ({
     entry,
-    prompt: withPrompts ? (entry.history?.inputSeq ?? 0) : 0,
-    log: withPrompts && rendersPrompt(entry) ? (entry.history?.logSeq ?? 0) : 0,
-    output: withOutputs ? outputOf(entry) : 0,
+    given: withPrompts ? (entry.history?.inputSeq ?? 0) : 0,
+    log: withPrompts ? promptLogOf(entry) : 0,
+    output: withOutputs ? entry.output : 0,
   }));
-  const values = await readHandles(
+  const load = await readHandles(
     reading,
-    handles.flatMap(({ prompt, log, output }) => [prompt, log, output]),
+    handles.flatMap(({ given, log, output }) => [given, log, output]),
   );
-  return handles.map(({ entry, prompt, log, output }) => ({
-    ...describeEntry(entry, reading),
-    input_prompt: renderedIn(loadHandle(log, values)) ?? toPrompt(loadHandle(prompt, values)),
-    output_data: loadHandle(output, values),
+  return handles.map(({ entry, given, log, output }) => ({
+    ...describeStep(entry),
+    ...(entry.history?.unpriced === true ? { unpriced: true } : {}),
+    error: errorOf(entry, reading.record),
+    ...(entry.history === undefined || entry.history.decisions.length === 0
+      ? {}
+      : { violations: entry.history.decisions }),
+    input_prompt: renderedIn(load(log)) ?? toPrompt(load(given)),
+    output_data: load(output),
   }));
-}
-
-function describeEntry(entry: StepEntry, reading: RunReading): Omit<StepDescription, "input_prompt" | "output_data"> {
-  const { path, step, item, status, history } = entry;
-  const isUnpriced = history?.unpriced === true;
-  const startedAt = startOf(entry);
-  const endedAt = history?.life.is === "ended" && startedAt !== undefined ? history.life.at : undefined;
-  return {
-    path,
-    step_id: step.step.id,
-    parallel_index: item < 0 ? null : item,
-    status,
-    attempt: history === undefined ? 0 : triesOf(history),
-    cost_usd: isUnpriced ? null : toUsd(history?.costMicro ?? 0),
-    cost_usd_at_most: history === undefined ? 0 : boundedUsd(history),
-    ...(isUnpriced ? { unpriced: true } : {}),
-    usage: history?.usage ?? {},
-    duration_seconds: startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000,
-    error: errorOf(entry, reading),
-    ...(history === undefined || history.decisions.length === 0 ? {} : { violations: history.decisions }),
-    started_at: toTime(startedAt),
-    completed_at: toTime(endedAt),
-  };
-}
-
-/** A task starts when its executor gets it, anything else when its turn has come. */
-export function startOf({ history, step }: StepEntry): number | undefined {
-  if (history === undefined) return undefined;
-  if (step.step.kind !== "task") return history.beganAt;
-  const { life } = history;
-  return history.startedAt ?? (life.is === "live" && life.instance.attempt > 0 ? life.instance.startedAt : undefined);
-}
-
-/** Why it is held, why it failed for good, or why the attempt before failed. */
-export function errorOf(
-  { path, status, history }: StepEntry,
-  { record, history: run }: RunReading,
-): ErrorDescription | null {
-  const place = { run: record, path };
-  if (status === "held" && history?.life.is === "live") return describeError(explainHeld(history.life.instance), place);
-  if (status !== "failed" && status !== "retrying") return null;
-  const failure = run.failures.get(path) ?? history?.attemptFailure;
-  return failure === undefined ? null : describeError(failure, place);
-}
-
-export function outputOf({ status, history }: StepEntry): Handle {
-  if (status !== "completed") return 0;
-  if (history === undefined) return EMPTY_LIST;
-  return history.life.is === "ended" ? history.life.handle : 0;
-}
-
-/** The output of a fan-out over nothing. */
-const EMPTY_LIST: Handle = { kind: "list", handles: [] };
-
-async function readHandles(reading: RunReading, handles: readonly Handle[]): Promise<Values> {
-  const seqs = new Set<number>();
-  for (const handle of handles) collectOfHandle(handle, seqs);
-  return readValues(reading, seqs);
 }
 
 /** A model's prompt is made from the input by its executor, which tells it in the log. */
-export function rendersPrompt({ step }: StepEntry): boolean {
-  return step.step.kind === "task" && step.step.executor === "llm";
+export function promptLogOf({ step: { step }, history }: StepEntry): Handle {
+  return step.kind === "task" && step.executor === "llm" ? (history?.logSeq ?? 0) : 0;
 }
 
 export function renderedIn(log: Json): string | undefined {
@@ -273,8 +223,4 @@ export function toPrompt(input: Json): string | null {
   if (input === null) return null;
   if (isJsonObject(input) && typeof input["prompt"] === "string") return input["prompt"];
   return typeof input === "string" ? input : writeExact(input);
-}
-
-function toTime(at: number | undefined): string | null {
-  return at === undefined ? null : toIsoTime(at);
 }

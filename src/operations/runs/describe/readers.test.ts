@@ -5,6 +5,7 @@ import { quiet } from "../../../../test/fakes/fake-clock.ts";
 import { input, literal, respond, task, to, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { ask, fail, type Play, succeed, World } from "../../../../test/faults/world.ts";
 import type { Flow, Graph, Step } from "../../../core/graph/graph.ts";
+import { liftControls } from "../../../core/graph/lift-controls.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { loadDefinition } from "../../../dialects/load-definition.ts";
 import { LOG_BEGIN } from "../../../ports/journal.ts";
@@ -57,7 +58,7 @@ const call = (id: string, workflow: string): Step =>
 async function sandcastle(text: string): Promise<Graph> {
   const { graph, problems } = await loadDefinition({ text });
   if (graph === undefined) throw new Error(problems.map(({ message }) => message).join("\n"));
-  return graph;
+  return liftControls(graph);
 }
 
 const runs: { readonly [name: string]: Played } = {
@@ -268,7 +269,7 @@ async function readAll(world: World): Promise<string> {
   ]
     .map(
       ([title, lines]) =>
-        `${title}\n${(lines as readonly object[]).map((line) => `  ${JSON.stringify(line)}\n`).join("")}`,
+        `${title}\n${(lines as readonly object[]).map((line) => `  ${JSON.stringify(line, inOrder)}\n`).join("")}`,
     )
     .join("\n");
 }
@@ -279,3 +280,9 @@ const TRACE = {
   spanId: "s",
   attemptSpanId: (path: string, attempt: number) => `${path} ${attempt}`,
 };
+
+/** Names in the order of the alphabet: theirs in an answer means nothing. */
+function inOrder(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,19 +1,20 @@
 import { writeExact } from "../../../core/exact-json.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
-import { explainHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
 import { runStatus, waitsForOthers } from "../../../core/interpreter/run-status.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import { findRun } from "../../application/find-run.ts";
-import { boundedUsd, toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
+import { toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
 import { describeLimits, showLimit } from "../../limits/use-limits.ts";
 import { describeRun } from "../describe/describe-run.ts";
-import { RunHistory, type StepHistory } from "../describe/describe-run-history.ts";
-import type { RunSources } from "../describe/describe-run-reading.ts";
-import { statusOfEnd, statusOfPhase } from "../describe/describe-run-steps.ts";
+import { RunHistory } from "../describe/describe-run-history.ts";
+import { applyStored, type RunSources } from "../describe/describe-run-reading.ts";
+import { describeStep } from "../describe/describe-step.ts";
+import type { StepHistory } from "../describe/step-history.ts";
+import { entryOf } from "../describe/step-tree.ts";
 import { endIdOf, type NumberedChange, RESULT_FROM, type RunNow, type StepNow } from "./streamed-change.ts";
 
 const PAGE = 200;
@@ -124,10 +125,7 @@ export class FollowedRun {
   async #apply({ seq, event }: EventRow): Promise<readonly NumberedChange[]> {
     this.#history ??= new RunHistory(await loadGraph(this.#journal, this.#record.graph, this.#graphs));
     const history = this.#history;
-    if (event.type === "callResolved" && !history.state.graphs.has(event.graph)) {
-      history.state.graphs.set(event.graph, await loadGraph(this.#journal, event.graph, this.#graphs));
-    }
-    const { began, ended } = history.apply(event);
+    const { began, ended } = await applyStored(history, event, { journal: this.#journal, graphs: this.#graphs });
     const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
     const steps: NumberedChange[] = [];
     // The event that opens a fan-out begins all of its items.
@@ -157,7 +155,7 @@ export class FollowedRun {
 
   /** Nothing where the step is as it was told to be. */
   #tell(step: StepHistory, id: string): readonly NumberedChange[] {
-    const data = describeStep(step);
+    const data = describeNow(step);
     const told = `${data.status} ${data.attempt}`;
     if (this.#told.get(step.path) === told) return [];
     this.#told.set(step.path, told);
@@ -170,20 +168,8 @@ function namedBy(event: Event, history: RunHistory): readonly StepHistory[] {
   return step === undefined ? [] : [step];
 }
 
-function describeStep(step: StepHistory): StepNow {
-  const { path, item, life, costMicro, unpriced, startedAt, attemptFailure } = step;
-  const status = life.is === "live" ? statusOfPhase(life.instance.phase) : statusOfEnd(life.status);
-  const error = status === "held" && life.is === "live" ? explainHeld(life.instance) : attemptFailure;
-  const isWrong = status === "failed" || status === "retrying" || status === "held";
-  return {
-    step_id: step.step.step.id,
-    path,
-    parallel_index: item < 0 ? null : item,
-    status,
-    attempt: life.is === "live" ? life.instance.attempt : life.attempt,
-    cost_usd: unpriced ? null : toUsd(costMicro),
-    cost_usd_at_most: boundedUsd(step),
-    duration_seconds: life.is === "ended" && startedAt !== undefined ? (life.at - startedAt) / 1_000 : null,
-    ...(isWrong && error !== undefined ? { error: { code: error.code, message: error.message } } : {}),
-  };
+function describeNow(step: StepHistory): StepNow {
+  const { usage: _, started_at: __, completed_at: ___, ...told } = describeStep(entryOf(step));
+  const { failure } = step;
+  return { ...told, ...(failure === undefined ? {} : { error: { code: failure.code, message: failure.message } }) };
 }

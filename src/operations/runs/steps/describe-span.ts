@@ -1,84 +1,72 @@
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { toUsd } from "../../limits/micro-dollars.ts";
-import { describeError } from "../describe/describe-error.ts";
-import { errorOf, startOf } from "../describe/describe-run.ts";
-import { triesOf } from "../describe/describe-run-history.ts";
+import type { RunHistory } from "../describe/describe-run-history.ts";
 import type { RunReading } from "../describe/describe-run-reading.ts";
-import type { StepEntry } from "../describe/describe-run-steps.ts";
+import { type Costs, describeCosts, describeStep, describeTimes, errorOf, toTime } from "../describe/describe-step.ts";
+import type { Attempt, StepHistory, Wait } from "../describe/step-history.ts";
+import type { FanOut, StepEntry, StepNode, StepTree } from "../describe/step-tree.ts";
 import type { ErrorDescription, StepStatus } from "../run-schemas.ts";
-import { type AttemptSpan, type RunSpans, toRunning, type WaitSpan } from "./run-spans.ts";
-import type { StepCosts } from "./step-costs.ts";
-import type { FanOutNode, InstanceNode, StepNode, StepNodes } from "./step-nodes.ts";
 import type { StepAttempt, StepSpan, StepWait } from "./step-schemas.ts";
 
 /** A run as of some event, with all that spans are described from. */
 export interface SpansReading extends RunReading {
-  readonly spans: RunSpans;
-  readonly nodes: StepNodes;
-  readonly costs: StepCosts;
+  readonly tree: StepTree;
+  /** What each instance and each fan-out has cost with all that is inside it, by path. */
+  readonly costs: ReadonlyMap<string, Costs>;
 }
 
 export function describeSpan(reading: SpansReading, node: StepNode): StepSpan {
   return node.is === "fan-out" ? describeFanOut(reading, node) : describeInstance(reading, node);
 }
 
-function describeInstance(reading: SpansReading, node: InstanceNode): StepSpan {
-  const { path, entry } = node;
-  const { history, item } = entry;
-  const spans = reading.spans.spansOf(path);
-  const startedAt = startOf(entry);
-  const endedAt = history?.life.is === "ended" ? history.life.at : undefined;
-  const called = reading.nodes.calledBy(node);
+function describeInstance({ record, tree, costs }: SpansReading, entry: StepEntry): StepSpan {
+  const { path, history } = entry;
+  const called = tree.calledBy(entry);
   return {
-    ...describePlace(node, entry.step.step),
-    parallel_index: item < 0 ? null : item,
+    ...describeStep(entry),
+    ...describePlace(entry),
+    ...describeCosts(costs.get(path)),
     visit: Number(/#(\d+)(?:\[\d+\])?$/.exec(path)?.[1] ?? 0) || null,
-    status: entry.status,
-    attempt: history === undefined ? 0 : triesOf(history),
     queued_at: toTime(history?.beganAt),
-    ...describeTimes(startedAt, startedAt === undefined ? undefined : endedAt),
-    ...reading.costs.of(path),
-    usage: history?.usage ?? {},
-    error: shorten(errorOf(entry, reading)),
+    error: shorten(errorOf(entry, record)),
     items: null,
-    inside: reading.nodes.countInside(path),
+    inside: tree.countInside(path),
     called: called === undefined ? null : { workflow: called.graph.graph.name, graph: called.graph.hash },
-    attempts: attemptsOf(entry, spans?.attempts ?? []).map(describeAttempt),
-    waits: spans?.waits.map(describeWait) ?? [],
+    attempts: history?.begunAttempts.map(describeAttempt) ?? [],
+    waits: history?.waits.map(describeWait) ?? [],
   };
 }
 
-function describeFanOut(reading: SpansReading, node: FanOutNode): StepSpan {
-  const { nodes, history, record } = reading;
-  const { path, step, visit } = node;
+function describeFanOut({ record, tree, costs }: SpansReading, node: FanOut): StepSpan {
+  const { path, visit, items } = node;
   const counts = new Map<StepStatus, number>();
-  let queuedAt: number | undefined;
-  let startedAt: number | undefined;
-  let endedAt: number | undefined;
+  let queuedAt = Number.POSITIVE_INFINITY;
+  let startedAt = Number.POSITIVE_INFINITY;
+  let endedAt = 0;
   let failed: StepEntry | undefined;
-  for (const { entry } of nodes.itemsOf(node)) {
-    counts.set(entry.status, (counts.get(entry.status) ?? 0) + 1);
-    if (entry.status === "failed") failed ??= entry;
-    if (entry.history === undefined) continue;
-    queuedAt = Math.min(queuedAt ?? Number.POSITIVE_INFINITY, entry.history.beganAt);
-    startedAt = earlier(startedAt, startOf(entry));
-    if (entry.history.life.is === "ended") endedAt = Math.max(endedAt ?? 0, entry.history.life.at);
+  for (const item of tree.itemsOf(node)) {
+    counts.set(item.status, (counts.get(item.status) ?? 0) + 1);
+    if (item.status === "failed") failed ??= item;
+    if (item.history === undefined) continue;
+    queuedAt = Math.min(queuedAt, item.history.beganAt);
+    startedAt = Math.min(startedAt, item.history.startedAt ?? startedAt);
+    if (item.history.life.is === "ended") endedAt = Math.max(endedAt, item.history.life.at);
   }
-  const failure = history.failures.get(path);
-  const error = failure === undefined ? undefined : describeError(failure, { run: record, path });
-  const status = failure === undefined ? rollUp(node, counts, nodes.countItems(node)) : "failed";
+  const failure = tree.failureOf(node);
+  const status = failure === undefined ? rollUp(node, counts) : "failed";
+  const isOver = !GOING_ON.includes(status);
   return {
-    ...describePlace(node, step.step),
+    ...describePlace(node),
     parallel_index: null,
     visit: visit === 0 ? null : visit,
     status,
     attempt: 0,
-    queued_at: toTime(queuedAt),
-    ...describeTimes(startedAt, GOING_ON.includes(status) ? undefined : endedAt),
-    ...reading.costs.of(path),
+    queued_at: toTime(known(queuedAt)),
+    ...describeTimes(known(startedAt), isOver ? endedAt : undefined),
+    ...describeCosts(costs.get(path)),
     usage: {},
-    error: shorten(error ?? (failed === undefined ? null : errorOf(failed, reading))),
-    items: { total: nodes.countItems(node) ?? null, by_status: Object.fromEntries(counts) },
+    error: shorten(errorOf(failure === undefined && failed !== undefined ? failed : { path, failure }, record)),
+    items: { total: items ?? null, by_status: Object.fromEntries(counts) },
     inside: 0,
     called: null,
     attempts: [],
@@ -88,7 +76,7 @@ function describeFanOut(reading: SpansReading, node: FanOutNode): StepSpan {
 
 type Place = Pick<StepSpan, "path" | "parent" | "step_id" | "kind" | "executor" | "description">;
 
-function describePlace({ path, scope }: StepNode, step: FanOutNode["step"]["step"]): Place {
+function describePlace({ path, scope, step: { step } }: StepNode): Place {
   return {
     path,
     parent: scope.parent?.path ?? null,
@@ -102,27 +90,18 @@ function describePlace({ path, scope }: StepNode, step: FanOutNode["step"]["step
 /** By how much attention they need. */
 const GOING_ON: readonly StepStatus[] = ["held", "awaiting_approval", "retrying", "running", "waiting", "pending"];
 
-function rollUp({ scope }: FanOutNode, counts: ReadonlyMap<StepStatus, number>, total: number | undefined): StepStatus {
-  if (total === undefined) return scope.phase === "open" ? "pending" : "skipped";
-  const all = [...counts.values()].reduce((sum, each) => sum + each, 0);
+function rollUp({ scope, items }: FanOut, counts: ReadonlyMap<StepStatus, number>): StepStatus {
+  if (items === undefined) return scope.phase === "open" ? "pending" : "skipped";
   for (const status of GOING_ON) {
     if (!counts.has(status)) continue;
-    return status === "pending" && counts.get(status) !== all ? "running" : status;
+    return status === "pending" && counts.get(status) !== items ? "running" : status;
   }
   if (counts.has("failed")) return "failed";
   if (counts.has("cancelled")) return "cancelled";
-  return all > 0 && counts.get("skipped") === all ? "skipped" : "completed";
+  return items > 0 && counts.get("skipped") === items ? "skipped" : "completed";
 }
 
-/** As they are described. An attempt whose start is not yet on record has begun all the same. */
-export function attemptsOf({ history, step }: StepEntry, recorded: readonly AttemptSpan[]): readonly AttemptSpan[] {
-  if (history?.life.is !== "live" || step.step.kind !== "task") return recorded;
-  const { attempt, phase, startedAt } = history.life.instance;
-  if (phase !== "dispatched" || recorded.at(-1)?.attempt === attempt) return recorded;
-  return [...recorded, toRunning({ attempt, queuedAt: startedAt, startedAt })];
-}
-
-export function describeAttempt(span: AttemptSpan): StepAttempt {
+export function describeAttempt(span: Attempt): StepAttempt {
   return {
     attempt: span.attempt,
     status: span.status,
@@ -137,7 +116,7 @@ export function describeAttempt(span: AttemptSpan): StepAttempt {
   };
 }
 
-function describeWait({ kind, since, until, wakeAt, event }: WaitSpan): StepWait {
+function describeWait({ kind, since, until, wakeAt, event }: Wait): StepWait {
   return {
     kind,
     since: toIsoTime(since),
@@ -147,14 +126,6 @@ function describeWait({ kind, since, until, wakeAt, event }: WaitSpan): StepWait
   };
 }
 
-function describeTimes(
-  startedAt: number | undefined,
-  endedAt: number | undefined,
-): Pick<StepSpan, "started_at" | "completed_at" | "duration_seconds"> {
-  const seconds = startedAt === undefined || endedAt === undefined ? null : (endedAt - startedAt) / 1000;
-  return { started_at: toTime(startedAt), completed_at: toTime(endedAt), duration_seconds: seconds };
-}
-
 const MESSAGE_CHARS = 2_000;
 
 function shorten(error: ErrorDescription | null): ErrorDescription | null {
@@ -162,10 +133,30 @@ function shorten(error: ErrorDescription | null): ErrorDescription | null {
   return { ...error, message: `${error.message.slice(0, MESSAGE_CHARS)}...` };
 }
 
-function earlier(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+function known(at: number): number | undefined {
+  return Number.isFinite(at) ? at : undefined;
 }
 
-function toTime(at: number | undefined): string | null {
-  return at === undefined ? null : toIsoTime(at);
+export function sumCosts(history: RunHistory): ReadonlyMap<string, Costs> {
+  const sums = new Map<string, Costs>();
+  const add = (path: string, { costMicro, uncertainMicro, unbounded, unpriced }: Costs) => {
+    const sum = sums.get(path);
+    sums.set(path, {
+      costMicro: costMicro + (sum?.costMicro ?? 0),
+      uncertainMicro: uncertainMicro + (sum?.uncertainMicro ?? 0),
+      unbounded: unbounded + (sum?.unbounded ?? 0),
+      unpriced: unpriced || sum?.unpriced === true,
+    });
+  };
+  for (const step of history.steps.values()) {
+    const { costMicro, uncertainMicro, unbounded, unpriced } = step;
+    if (costMicro + uncertainMicro + unbounded === 0 && !unpriced) continue;
+    const cost = { costMicro, uncertainMicro, unbounded, unpriced };
+    let at: Pick<StepHistory, "path" | "item" | "scope"> | undefined = step;
+    for (; at !== undefined; at = at.scope.parent) {
+      add(at.path, cost);
+      if (at.item >= 0) add(at.path.slice(0, at.path.lastIndexOf("[")), cost);
+    }
+  }
+  return sums;
 }

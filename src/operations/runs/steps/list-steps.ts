@@ -6,11 +6,9 @@ import { findRun } from "../../application/find-run.ts";
 import type { Stores } from "../../application/ports.ts";
 import { statusOfRun } from "../describe/describe-run.ts";
 import { readRunHistory } from "../describe/describe-run-reading.ts";
+import { type StepNode, StepTree } from "../describe/step-tree.ts";
 import type { StepStatus } from "../run-schemas.ts";
-import { describeSpan, type SpansReading } from "./describe-span.ts";
-import { RunSpans } from "./run-spans.ts";
-import { StepCosts } from "./step-costs.ts";
-import { type StepNode, StepNodes } from "./step-nodes.ts";
+import { describeSpan, type SpansReading, sumCosts } from "./describe-span.ts";
 import type { StepSpansPage } from "./step-schemas.ts";
 
 export interface StepsWanted {
@@ -35,21 +33,8 @@ export async function listSteps(app: Stores, id: string, wanted: StepsWanted): P
 
 /** A run as of an event; of a later one than the newest, as it is now. */
 export async function readSpans(app: Stores, record: RunRecord, asOf?: number): Promise<SpansReading> {
-  let spans: RunSpans | undefined;
-  const reading = await readRunHistory(await app.records(), record, {
-    ...(asOf === undefined ? {} : { upTo: asOf }),
-    follow: (history) => {
-      spans = new RunSpans(history);
-      return spans;
-    },
-  });
-  const { history } = reading;
-  return {
-    ...reading,
-    spans: spans ?? new RunSpans(history),
-    nodes: new StepNodes(history),
-    costs: new StepCosts(history),
-  };
+  const reading = await readRunHistory(await app.records(), record, { upTo: asOf });
+  return { ...reading, tree: new StepTree(reading.history), costs: sumCosts(reading.history) };
 }
 
 export function describeAsOf(reading: SpansReading) {
@@ -68,9 +53,9 @@ export function stepUnknown(path: string): PawlError {
   return new PawlError("STEP_NOT_FOUND", { message: `There is no step at "${path}" in this run, as of that event.` });
 }
 
-function nodesOf({ nodes }: SpansReading, under: string | undefined): Iterable<StepNode> {
-  if (under === undefined) return nodes.all();
-  const found = nodes.under(under);
+function nodesOf({ tree }: SpansReading, under: string | undefined): Iterable<StepNode> {
+  if (under === undefined) return tree.nodes();
+  const found = tree.under(under);
   if (found === undefined) throw stepUnknown(under);
   return found;
 }
@@ -101,9 +86,9 @@ async function takeNodes(
 }
 
 /** A fan-out has the status of each of its items. */
-function hasStatus({ nodes }: SpansReading, node: StepNode, status: readonly StepStatus[] | undefined): boolean {
+function hasStatus({ tree }: SpansReading, node: StepNode, status: readonly StepStatus[] | undefined): boolean {
   if (status === undefined) return true;
-  if (node.is === "instance") return status.includes(node.entry.status);
-  for (const { entry } of nodes.itemsOf(node)) if (status.includes(entry.status)) return true;
+  if (node.is === "instance") return status.includes(node.status);
+  for (const item of tree.itemsOf(node)) if (status.includes(item.status)) return true;
   return false;
 }

@@ -1,14 +1,12 @@
 import type { Handle } from "../../../core/history/run-state.ts";
 import { findRun } from "../../application/find-run.ts";
 import type { Stores } from "../../application/ports.ts";
-import { describeError } from "../describe/describe-error.ts";
-import { errorOf, outputOf, renderedIn, rendersPrompt, toPrompt } from "../describe/describe-run.ts";
-import type { RunSources } from "../describe/describe-run-reading.ts";
-import { attemptsOf, describeAttempt, describeSpan, type SpansReading } from "./describe-span.ts";
+import { promptLogOf, renderedIn, toPrompt } from "../describe/describe-run.ts";
+import { type RunSources, readSizedValue, type SizedValue } from "../describe/describe-run-reading.ts";
+import { errorOf } from "../describe/describe-step.ts";
+import type { StepEntry, StepNode } from "../describe/step-tree.ts";
+import { describeAttempt, describeSpan, type SpansReading } from "./describe-span.ts";
 import { describeAsOf, readSpans, stepUnknown } from "./list-steps.ts";
-import type { AttemptSpan } from "./run-spans.ts";
-import { readSizedValue, type SizedValue } from "./sized-value.ts";
-import type { InstanceNode, StepNode } from "./step-nodes.ts";
 import type { StepDetail } from "./step-schemas.ts";
 
 interface StepWanted {
@@ -22,17 +20,16 @@ interface StepWanted {
 export async function showStep(app: Stores, id: string, { path, asOf, isWhole }: StepWanted): Promise<StepDetail> {
   const sources = await app.records();
   const reading = await readSpans(app, await findRun(app, id), asOf);
-  const node = reading.nodes.find(path);
+  const node = reading.tree.find(path);
   if (node === undefined) throw stepUnknown(path);
   const output = await readSizedValue(sources, reading, { handle: outputAt(reading, node), isWhole });
-  const { step } = node.is === "fan-out" ? node.step : node.entry.step;
   const { status, ...about } = describeAsOf(reading);
   return {
     ...describeSpan(reading, node),
-    ...(node.is === "fan-out" ? NOTHING_OF_ITEMS : await describeValues(sources, reading, { node, isWhole })),
+    ...(node.is === "fan-out" ? NOTHING_OF_ITEMS : await describeValues(sources, reading, { entry: node, isWhole })),
     ...about,
     run_status: status,
-    place: step.place ?? null,
+    place: node.step.step.place ?? null,
     graph: node.scope.frame.graph.hash,
     ...("value" in output ? { output_data: output.value } : {}),
     output_bytes: output.bytes,
@@ -46,18 +43,17 @@ const NOTHING_OF_ITEMS: OfInstance = { input: null, input_bytes: 0, input_prompt
 async function describeValues(
   sources: RunSources,
   reading: SpansReading,
-  { node: { path, entry }, isWhole }: { readonly node: InstanceNode; readonly isWhole: boolean },
+  { entry, isWhole }: { readonly entry: StepEntry; readonly isWhole: boolean },
 ): Promise<OfInstance & Pick<StepDetail, "error">> {
-  const { history } = entry;
-  const spans = reading.spans.spansOf(path);
+  const { path, history } = entry;
   const read = (handle: Handle) => readSizedValue(sources, reading, { handle, isWhole });
-  const input = await read(history?.inputSeq || spans?.givenSeq || 0);
-  const log = rendersPrompt(entry) ? await read(history?.logSeq ?? 0) : NOTHING;
+  const input = await read(history?.givenSeq ?? 0);
+  const log = await read(promptLogOf(entry));
   const attempts: StepDetail["attempts"][number][] = [];
-  for (const span of attemptsOf(entry, spans?.attempts ?? [])) {
-    const { value: details = null } = span.status === "failed" ? await read(span.endSeq) : NOTHING;
-    const error = errorOfAttempt(reading, path, span);
-    attempts.push({ ...describeAttempt(span), error, ...(details === null ? {} : { details }) });
+  for (const attempt of history?.begunAttempts ?? []) {
+    const { value: details = null } = attempt.status === "failed" ? await read(attempt.endSeq) : NOTHING;
+    const error = errorOf({ path, failure: attempt.failure }, reading.record);
+    attempts.push({ ...describeAttempt(attempt), error, ...(details === null ? {} : { details }) });
   }
   return {
     ...("value" in input ? { input: input.value } : {}),
@@ -65,7 +61,7 @@ async function describeValues(
     input_prompt: renderedIn(log.value ?? null) ?? promptIn(entry.step.step.kind, input),
     attempts,
     violations: history?.decisions ?? [],
-    error: errorOf(entry, reading),
+    error: errorOf(entry, reading.record),
   };
 }
 
@@ -76,11 +72,8 @@ function promptIn(kind: string, { value }: SizedValue): string | null {
   return kind !== "task" || value === undefined ? null : toPrompt(value);
 }
 
-function errorOfAttempt({ record }: SpansReading, path: string, { failure }: AttemptSpan) {
-  return failure === undefined ? null : describeError(failure, { run: record, path });
-}
-
-function outputAt({ nodes }: SpansReading, node: StepNode): Handle {
-  if (node.is === "instance") return outputOf(node.entry);
-  return { kind: "list", handles: [...nodes.itemsOf(node)].map(({ entry }) => outputOf(entry)) };
+function outputAt({ tree }: SpansReading, node: StepNode): Handle {
+  if (node.is === "instance") return node.output;
+  if (node.items === undefined) return 0;
+  return { kind: "list", handles: [...tree.itemsOf(node)].map(({ output }) => output) };
 }
