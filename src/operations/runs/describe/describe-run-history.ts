@@ -53,8 +53,12 @@ export class RunHistory {
     this.#note(event, step);
     const began = this.#began;
     const ended = this.#ended.flatMap((instance) => this.#end(instance) ?? []);
-    for (const each of this.#touchedBy(event, [step, reader, ...began, ...ended])) this.#noteRest(each);
-    for (const each of ended) endAttempt(each);
+    this.#noteRests(event, step, reader);
+    for (const each of began) this.#noteRest(each);
+    for (const each of ended) {
+      this.#noteRest(each);
+      endAttempt(each);
+    }
     return { began, ended };
   }
 
@@ -126,18 +130,13 @@ export class RunHistory {
     }
   }
 
-  /** Instances that may have begun or ceased to rest: those that the event is about, and those around them. */
-  #touchedBy(event: Event, named: readonly (StepHistory | undefined)[]): ReadonlySet<StepHistory> {
-    const touched = new Set<StepHistory>();
-    const found = [...named];
-    if (event.type === "timerFired") found.push(this.steps.get(event.timer.slice(0, event.timer.lastIndexOf("@"))));
+  /** Instances that the event is about may have begun or ceased to rest. */
+  #noteRests(event: Event, step: StepHistory | undefined, reader: StepHistory | undefined): void {
+    this.#noteRest(step);
+    this.#noteRest(reader);
+    if (event.type === "timerFired") this.#noteRest(this.steps.get(event.timer.slice(0, event.timer.lastIndexOf("@"))));
     // It lets go on what is held.
-    if (event.type === "runResumed") for (const path of this.state.active.keys()) found.push(this.steps.get(path));
-    for (const each of found) {
-      // One that is cancelled rests no more when its `finally` begins.
-      for (let step = each; step !== undefined && !touched.has(step); step = this.#around(step)) touched.add(step);
-    }
-    return touched;
+    if (event.type === "runResumed") for (const path of this.state.active.keys()) this.#noteRest(this.steps.get(path));
   }
 
   #around({ scope: { parent } }: StepHistory): StepHistory | undefined {
@@ -149,9 +148,14 @@ export class RunHistory {
     return reader === undefined ? undefined : this.steps.get(reader.path);
   }
 
-  #noteRest(step: StepHistory): void {
+  /** Of an instance and of those around it: one that is cancelled rests no more when its `finally` begins. */
+  #noteRest(named: StepHistory | undefined): void {
+    for (let step = named; step !== undefined; step = this.#around(step)) this.#noteOwnRest(step);
+  }
+
+  #noteOwnRest(step: StepHistory): void {
     const { state } = this;
-    const instance = state.active.get(step.path);
+    const instance = step.life.is === "live" ? step.life.instance : undefined;
     const kind = instance === undefined ? undefined : kindOf(instance);
     // Given up while it ran: its `finally` has begun.
     if (instance?.phase === "finally") cancelAttempt(step, state.now);
