@@ -175,7 +175,7 @@ export function newAttempt(
 }
 
 /** The status of a live instance. */
-function statusOfPhase(phase: InstancePhase): StepStatus {
+export function statusOfPhase(phase: InstancePhase): StepStatus {
   switch (phase) {
     case "blocked":
     case "parked":

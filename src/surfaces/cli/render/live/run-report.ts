@@ -5,8 +5,7 @@ import { sizeOf } from "../../../../core/interpreter/flow/settle.ts";
 import { timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import { isJsonObject } from "../../../../core/json.ts";
-import type { StepHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
-import { statusOfEnd, statusOfPhase } from "../../../../operations/runs/describe/describe-run-steps.ts";
+import { type StepHistory, statusOfEnd, statusOfPhase } from "../../../../operations/runs/describe/step-history.ts";
 import { formatBudget, formatDuration, formatUsd } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
@@ -137,11 +136,10 @@ export class RunReport {
   #tellEnd(history: StepHistory): string[] {
     if (history.life.is !== "ended") return [];
     const { kind } = history.step.step;
-    const status = statusOfEnd(history.life.status);
+    const { status, failure } = history;
     if ((kind === "set" || kind === "respond") && status === "completed") return [];
-    const failure = this.#run.history.failures.get(history.path) ?? history.attemptFailure;
     const crowd = crowdOf(history);
-    if (crowd !== undefined) return this.#tellTenth(crowd, history, status === "failed" ? failure : undefined);
+    if (crowd !== undefined) return this.#tellTenth(crowd, history, failure);
     const took = formatDuration(history.life.at - (history.startedAt ?? history.beganAt));
     const costs = showCosts(history);
     const path = showPath(history.path);
