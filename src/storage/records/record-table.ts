@@ -97,7 +97,7 @@ export interface TableDialect {
 
 type Changes<Item> = { readonly [Field in keyof Item]?: Item[Field] | null | undefined };
 
-/** Equal values; `null`: the field is not there. */
+/** Equal values; `null`: the field is not there. One that is not given may have any value. */
 type Filter<Item> = { readonly [Field in keyof Item]?: Exclude<Item[Field], undefined> | null };
 
 interface NamedColumn extends Column {
@@ -117,8 +117,6 @@ export class RecordTable<Item extends object> {
   readonly #columns: readonly NamedColumn[];
   readonly #keys: Keys<Item>;
   readonly #select: string;
-  /** No field. */
-  readonly #absent: Changes<Item>;
 
   constructor(name: string, columns: Columns<Item>, keys: Keys<Item> = {}) {
     this.#name = name;
@@ -129,8 +127,6 @@ export class RecordTable<Item extends object> {
       name: column.name ?? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     }));
     const read = this.#columns.filter(({ isLong }) => isLong !== true).map((column) => quote(column.name));
-    const fields = this.#columns.filter(({ absent = null }) => absent !== null).map(({ field }) => [field, null]);
-    this.#absent = Object.fromEntries(fields) as Changes<Item>;
     this.#select = `SELECT ${read.join(", ")} FROM ${name}`;
   }
 
@@ -202,7 +198,7 @@ export class RecordTable<Item extends object> {
 
   /** A field that is always there and is not given gets its column's default. False: `onConflict` has kept it out. */
   async insert(sql: Sql, item: Changes<Item>, onConflict = ""): Promise<boolean> {
-    const given = this.#given({ ...this.#absent, ...item });
+    const given = this.#given(item, (absent) => absent !== null);
     const names = given.map(({ name }) => quote(name)).join(", ");
     const insert = `INSERT INTO ${this.#name} (${names}) VALUES (${placesFor(given)}) ${onConflict}`;
     return (await sql.run(insert, ...given.map(({ value }) => value))) === 1;
@@ -252,10 +248,11 @@ export class RecordTable<Item extends object> {
     return names.map(({ name }) => quote(name)).join(", ");
   }
 
-  #given(item: Changes<Item>): readonly { readonly name: string; readonly value: SqlValue }[] {
+  /** `isStored`: whether a field that is not given is stored as absent. */
+  #given(item: Changes<Item>, isStored = (_: SqlValue): boolean => false): readonly Given[] {
     const values = item as Readonly<Record<string, unknown>>;
     return this.#columns.flatMap(({ field, name, absent = null, toSql }) => {
-      const value = values[field];
+      const value = values[field] === undefined && isStored(absent) ? null : values[field];
       return value === undefined ? [] : [{ name, value: value === null ? absent : toSql(value) }];
     });
   }
@@ -269,6 +266,11 @@ export class RecordTable<Item extends object> {
     }
     return item as Item;
   }
+}
+
+interface Given {
+  readonly name: string;
+  readonly value: SqlValue;
 }
 
 type Row = Readonly<Record<string, SqlValue>>;
