@@ -1,7 +1,6 @@
 import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { RunResult } from "../runs/read-run-result.ts";
-import type { RunMetrics } from "../runs/run-metrics.ts";
+import type { RunMetrics, RunResult } from "../runs/read-run-result.ts";
 
 /** The `200` answer of `POST /execute`. */
 interface ExecuteResponse {

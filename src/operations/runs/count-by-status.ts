@@ -39,7 +39,9 @@ export async function countByStatus(
   wanted: Omit<RunsWanted, "status">,
 ): Promise<RunCounts> {
   const { journal } = await app.records();
-  const { status: possible, ...selection } = await selectStanding(app, wanted);
+  const {
+    selection: { status: possible, ...selection },
+  } = await selectStanding(app, wanted);
   const none = possible?.length === 0;
   const counted = none ? new Map<RunStatus, number>() : await journal.countRunsByStatus(selection);
   const numbers = RUN_STATUSES.map((status) => [status, counted.get(status) ?? 0] as const);

@@ -3,7 +3,6 @@ import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import {
   type Journal,
-  RUN_STATUSES,
   type RunFilter,
   type RunNo,
   type RunRecord,
@@ -17,36 +16,19 @@ import { summarizeRun } from "./describe/describe-run.ts";
 import { findBudgetWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import type { RunSummary } from "./run-schemas.ts";
 
-export interface RunsWanted {
+export interface RunsWanted extends Omit<RunSelection, "status" | "dueAt"> {
   /** `retrying` as well: those that run, and have a step that failed and waits for its next try. */
-  readonly status?: readonly string[];
-  readonly workflow?: string;
-  readonly dialect?: string;
-  readonly tenantId?: string;
-  /** True: only those with steps that are held. */
-  readonly holdsSteps?: boolean;
-  /** True: only those that wait for a person somewhere. */
-  readonly hasApprovals?: boolean;
+  readonly status?: readonly (RunStatus | typeof RETRYING)[];
   /** True: only those that should go on, and no process drives them. */
   readonly isNotDriven?: boolean;
-  /** Milliseconds since the epoch. */
-  readonly createdFrom?: number;
-  readonly createdBefore?: number;
-  /** Stands in the workflow's name, the id or the error. */
-  readonly text?: string;
 }
 
-export interface ListRequest extends RunsWanted {
+interface ListRequest extends RunsWanted {
   readonly limit: number;
   /** `next_cursor` of the page before: the run that it had no place for. */
   readonly cursor?: string;
   /** For clients that page by number. */
   readonly offset?: number;
-}
-
-export interface RunList {
-  readonly items: readonly RunSummary[];
-  readonly next_cursor: string | null;
 }
 
 /** A status of steps, and a filter of runs. Such a run is `running`. */
@@ -59,7 +41,7 @@ const RETRYING = "retrying";
 export async function listRuns(
   app: Place & Stores & Driving,
   { limit, cursor, offset, ...asked }: ListRequest,
-): Promise<RunList> {
+): Promise<{ readonly items: readonly RunSummary[]; readonly next_cursor: string | null }> {
   const { journal } = await app.records();
   const wanted = await selectStanding(app, asked);
   const first = cursor === undefined ? undefined : await findFirst(journal, cursor);
@@ -89,36 +71,38 @@ async function findFirst(journal: Journal, cursor: string): Promise<RunRecord> {
 
 export async function countRuns(app: Place & Stores & Driving, asked: RunsWanted): Promise<number> {
   const { journal } = await app.records();
-  const wanted = await selectStanding(app, asked);
-  if (!asksForRetrying(wanted)) return journal.countRuns(toSelection(wanted));
-  const selection = toRetryingSelection(wanted);
+  const { selection, retries } = await selectStanding(app, asked);
   let count = await journal.countRuns(selection);
-  for await (const _ of listRetrying(journal, selection)) count += 1;
+  if (retries) for await (const _ of listRetrying(journal, selection)) count += 1;
   return count;
 }
 
-type Selected = Omit<RunsWanted, "isNotDriven"> & Pick<RunSelection, "dueAt">;
-
-const UNFINISHED: ReadonlySet<string> = new Set([...UNFINISHED_STATUSES, RETRYING]);
+interface Selected {
+  readonly selection: RunSelection;
+  /** Those that retry as well. */
+  readonly retries: boolean;
+}
 
 /** What only unfinished runs can be is looked for among these, which the index of statuses finds. */
 export async function selectStanding(
   app: Pick<Ports, "isDriven" | "clock">,
-  { isNotDriven, ...wanted }: RunsWanted,
+  { isNotDriven = false, status, ...wanted }: RunsWanted,
 ): Promise<Selected> {
-  if (isNotDriven !== true && wanted.holdsSteps !== true) return wanted;
-  if (isNotDriven === true && (await app.isDriven())) return { ...wanted, status: [] };
-  const status = wanted.status?.filter((each) => UNFINISHED.has(each)) ?? UNFINISHED_STATUSES;
-  return { ...wanted, status, ...(isNotDriven === true ? { dueAt: app.clock.now() } : {}) };
+  const retries = status?.includes(RETRYING) === true;
+  const listed = status?.filter((each) => each !== RETRYING);
+  if (!isNotDriven && wanted.holdsSteps !== true) return { selection: { ...wanted, status: listed }, retries };
+  if (isNotDriven && (await app.isDriven())) return { selection: { ...wanted, status: [] }, retries: false };
+  const unfinished = listed?.filter((each) => UNFINISHED_STATUSES.includes(each)) ?? UNFINISHED_STATUSES;
+  const dueAt = isNotDriven ? app.clock.now() : undefined;
+  return { selection: { ...wanted, status: unfinished, dueAt }, retries };
 }
 
 async function findPage(
   journal: Journal,
-  wanted: Selected,
+  { selection, retries }: Selected,
   page: Pick<RunFilter, "limit" | "beforeRun" | "offset">,
 ): Promise<readonly RunRecord[]> {
-  if (!asksForRetrying(wanted)) return journal.listRuns({ ...toSelection(wanted), ...page });
-  const selection = toRetryingSelection(wanted);
+  if (!retries) return journal.listRuns({ ...selection, ...page });
   const { limit, beforeRun, offset = 0 } = page;
   const retrying: RunRecord[] = [];
   for await (const record of listRetrying(journal, selection, beforeRun)) {
@@ -134,33 +118,6 @@ async function findPage(
   return [...others, ...later].sort((a, b) => b.no - a.no).slice(skipped, skipped + limit);
 }
 
-function asksForRetrying({ status = [] }: Selected): boolean {
-  return status.includes(RETRYING);
-}
-
-/** Runs with one of these statuses, beside those that retry. */
-type RetryingSelection = RunSelection & { readonly status: readonly RunStatus[] };
-
-function toRetryingSelection({ status = [], ...rest }: Selected): RetryingSelection {
-  return { ...rest, status: status.filter((each) => each !== RETRYING).map(toStatus) };
-}
-
-function toSelection({ status, ...rest }: Selected): RunSelection {
-  return { ...rest, ...(status === undefined ? {} : { status: status.map(toStatus) }) };
-}
-
-function toStatus(text: string): RunStatus {
-  if (isStatus(text)) return text;
-  throw new PawlError("USAGE", {
-    message: `There is no status "${text}".`,
-    remedy: `Use one of ${[...RUN_STATUSES, RETRYING].join(", ")}.`,
-  });
-}
-
-function isStatus(text: string): text is RunStatus {
-  return RUN_STATUSES.some((status) => status === text);
-}
-
 const PAGE = 200;
 
 /**
@@ -170,7 +127,7 @@ const PAGE = 200;
  */
 async function* listRetrying(
   journal: Journal,
-  { status: listed, ...selection }: RetryingSelection,
+  { status: listed = [], ...selection }: RunSelection,
   beforeRun?: RunNo,
 ): AsyncGenerator<RunRecord> {
   if (listed.includes("running")) return;

@@ -3,8 +3,22 @@ import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { type RunReading, type RunSources, readHandles, readRunHistory } from "./describe/describe-run-reading.ts";
-import { eachEvent } from "./each-event.ts";
-import { MetricsSum, type RunMetrics } from "./run-metrics.ts";
+import type { Attempt } from "./describe/step-history.ts";
+
+/** The metrics of a run, in the words of the sandbox protocol. */
+export interface RunMetrics {
+  readonly run_id: string;
+  readonly execution_time_ms: number;
+  /** Tools and models, in the order of their first call. */
+  readonly mcp_calls: readonly ToolMetrics[];
+}
+
+interface ToolMetrics {
+  readonly tool: string;
+  readonly count: number;
+  readonly total_duration_ms: number;
+  readonly token_usage?: { readonly prompt: number; readonly completion: number };
+}
 
 /** How a run has ended, for whoever asked for it. */
 export interface RunResult {
@@ -25,14 +39,46 @@ export async function readRunResult(
 ): Promise<RunResult> {
   const reading = await readRunHistory(sources, record, { graphs });
   const { startedAt = record.createdAt, completedAt = startedAt } = record;
-  const metrics = (await sumUp(sources, record)).toMetrics(record.id, completedAt - startedAt);
+  const metrics = { run_id: record.id, execution_time_ms: completedAt - startedAt, mcp_calls: sumTools(reading) };
   return { record, outcome: await readOutcome(reading), metrics, reading };
 }
 
-async function sumUp({ journal }: RunSources, record: RunRecord): Promise<MetricsSum> {
-  const sum = new MetricsSum();
-  for await (const { event } of eachEvent(journal, record.no)) sum.add(event);
-  return sum;
+const MODEL_TOOL = "core.llm.generate";
+
+/** Adds up what the attempts of a run tell about tools and models. */
+function sumTools({ history }: RunReading): readonly ToolMetrics[] {
+  const attempts = [...history.steps.values()].flatMap((step) => step.attempts);
+  const tools = new Map<string, ToolMetrics>();
+  for (const attempt of attempts.sort((a, b) => a.endSeq - b.endSeq)) {
+    const { tool, model } = attempt.usage;
+    const name = typeof tool === "string" ? tool : typeof model === "string" ? MODEL_TOOL : undefined;
+    if (name !== undefined && attempt.reusedFrom === undefined)
+      tools.set(name, addAttempt(name, tools.get(name), attempt));
+  }
+  return [...tools.values()];
+}
+
+function addAttempt(
+  tool: string,
+  { count = 0, total_duration_ms = 0, token_usage }: Partial<ToolMetrics> = {},
+  { usage, endedAt = 0, startedAt = endedAt }: Attempt,
+): ToolMetrics {
+  const { calls, duration_ms: ms = endedAt - startedAt, input_tokens: prompt, output_tokens: completion } = usage;
+  const hasTokens = typeof prompt === "number" || typeof completion === "number" || token_usage !== undefined;
+  const tokens = {
+    prompt: toCount(prompt) + (token_usage?.prompt ?? 0),
+    completion: toCount(completion) + (token_usage?.completion ?? 0),
+  };
+  return {
+    tool,
+    count: count + (typeof calls === "number" ? calls : 1),
+    total_duration_ms: total_duration_ms + toCount(ms),
+    ...(hasTokens ? { token_usage: tokens } : {}),
+  };
+}
+
+function toCount(value: Json | undefined): number {
+  return typeof value === "number" ? value : 0;
 }
 
 /** A run that was `partial` has reached its end: what it has is its output. */

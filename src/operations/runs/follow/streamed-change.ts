@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../../../core/json.ts";
-import type { EventRow, RunRecord, RunStatus } from "../../../ports/journal.ts";
+import type { EventRow, RunRecord } from "../../../ports/journal.ts";
 import type { LimitDescription } from "../../limits/use-limits.ts";
-import type { StepStatus } from "../run-schemas.ts";
+import type { RunSummary, StepDescription } from "../run-schemas.ts";
 
 /** A change that a follower of a run is told. Changes with an id can be asked for again; `status` tells the present. */
 export type StreamedChange =
@@ -16,24 +16,14 @@ export type StreamedChange =
   | { readonly event: "result"; readonly id: string; readonly data: RunResultNow }
   | { readonly event: "end"; readonly id: string; readonly data: { readonly run_id: string } };
 
-export interface RunNow {
-  readonly run_id: string;
-  readonly status: RunStatus;
-  readonly total_cost_usd: number;
-  readonly cost_usd_at_most: number | null;
+export interface RunNow extends Pick<RunSummary, "run_id" | "status" | "total_cost_usd" | "cost_usd_at_most"> {
   /** It has ended, or only a person or an event from outside makes it go on. */
   readonly at_rest: boolean;
 }
 
-export interface StepNow {
-  readonly step_id: string;
-  readonly path: string;
-  readonly parallel_index: number | null;
-  readonly status: StepStatus;
-  readonly attempt: number;
-  readonly cost_usd: number | null;
-  readonly cost_usd_at_most: number | null;
-  readonly duration_seconds: number | null;
+type ToldOfStep = "step_id" | "path" | "parallel_index" | "status" | "attempt" | "duration_seconds";
+
+export interface StepNow extends Pick<StepDescription, ToldOfStep | "cost_usd" | "cost_usd_at_most"> {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
