@@ -48,9 +48,16 @@ function readUpTo(host: CoreHost, seq: number): SpansReading {
   const history = new RunHistory(host.state.graph);
   for (const [hash, graph] of host.state.graphs) history.state.graphs.set(hash, graph);
   for (const { event } of host.events.slice(0, seq)) history.apply(event);
-  const values = openValues({ journal: new MemoryJournal(), blobs: new MemoryBlobs() }, 1);
+  const sources = { journal: new MemoryJournal(), blobs: new MemoryBlobs() };
   expect(newRunState(host.state.graph).seq + seq).toBe(history.state.seq);
-  return { record: RECORD, history, values, tree: new StepTree(history), costs: sumCosts(history) };
+  return {
+    record: RECORD,
+    history,
+    sources,
+    values: openValues(sources, 1),
+    tree: new StepTree(history),
+    costs: sumCosts(history),
+  };
 }
 
 /** Every instance with its fan-outs opened, whether it has begun or not. */

@@ -46,18 +46,17 @@ export async function listApprovals(
   const approvals: OpenApproval[] = [];
   for (const instance of reading.history.state.active.values()) {
     if (instance.phase !== "approval") continue;
-    const asked = await readAsked(sources, record, instance);
+    const asked = await readAsked(reading, instance);
     approvals.push(await describeApproval(reading, instance, asked));
   }
   return approvals.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
 }
 
 async function readAsked(
-  { journal }: RunSources,
-  record: RunRecord,
+  { sources, record }: RunReading,
   { askedSeq, path }: Instance,
 ): Promise<ApprovalAsked | QuestionAsked> {
-  const [row] = await journal.readEvents(record.no, { afterSeq: askedSeq - 1, limit: 1 });
+  const [row] = await sources.journal.readEvents(record.no, { afterSeq: askedSeq - 1, limit: 1 });
   if (row?.event.type !== "approvalAsked")
     throw new Error(`Event ${askedSeq} does not ask for the approval "${path}".`);
   return row.event;

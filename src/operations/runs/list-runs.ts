@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
@@ -7,32 +8,49 @@ import {
   type RunNo,
   type RunRecord,
   type RunSelection,
-  type RunStatus,
   UNFINISHED_STATUSES,
 } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Place, Ports, Stores } from "../application/ports.ts";
+import { givenTimeSchema } from "../schemas.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
 import { findBudgetWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
-import type { RunSummary } from "./run-schemas.ts";
-
-export interface RunsWanted extends Omit<RunSelection, "status" | "dueAt"> {
-  /** `retrying` as well: those that run, and have a step that failed and waits for its next try. */
-  readonly status?: readonly (RunStatus | typeof RETRYING)[];
-  /** True: only those that should go on, and no process drives them. */
-  readonly isNotDriven?: boolean;
-}
-
-interface ListRequest extends RunsWanted {
-  readonly limit: number;
-  /** `next_cursor` of the page before: the run that it had no place for. */
-  readonly cursor?: string;
-  /** For clients that page by number. */
-  readonly offset?: number;
-}
+import { type RunSummary, runStatusSchema } from "./run-schemas.ts";
 
 /** A status of steps, and a filter of runs. Such a run is `running`. */
 const RETRYING = "retrying";
+
+export const statusOfRuns = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => [given].flat().flatMap((each) => each.split(",")))
+  .pipe(z.array(z.enum([...runStatusSchema.options, RETRYING])))
+  .describe(
+    "Only runs with one of these; separated by commas, or given more than once. `retrying`: running, with a step that failed and will be tried again.",
+  );
+
+export const selectedRuns = {
+  workflow: z.string().min(1).optional().describe("Only runs of this workflow."),
+  since: givenTimeSchema.optional().describe("Created then or later."),
+  until: givenTimeSchema.optional().describe("Created before."),
+  q: z.string().min(1).max(200).optional().describe("Stands in the workflow's name, the id or the error."),
+  dialect: z.string().min(1).max(40).optional().describe("Only runs of this dialect."),
+  tenant: z.string().min(1).max(200).optional().describe("Only runs of this tenant."),
+  held: z.boolean().optional().describe("True: only runs with steps that are held until a person resumes the run."),
+  asking: z.boolean().optional().describe("True: only runs that wait for a person somewhere, whatever else they do."),
+  not_driven: z.boolean().optional().describe("True: only runs that should go on, and no process drives them."),
+};
+
+export type RunsWanted = z.output<z.ZodObject<typeof selectedRuns>> & {
+  readonly status?: z.output<typeof statusOfRuns> | undefined;
+};
+
+interface Page {
+  readonly limit: number;
+  /** `next_cursor` of the page before: the run that it had no place for. */
+  readonly cursor?: string | undefined;
+  /** For clients that page by number. */
+  readonly offset?: number | undefined;
+}
 
 /**
  * Newest first. The cursor names the first run of the next page, not the last of this one: who deletes what a page has shown
@@ -40,7 +58,7 @@ const RETRYING = "retrying";
  */
 export async function listRuns(
   app: Place & Stores & Driving,
-  { limit, cursor, offset, ...asked }: ListRequest,
+  { limit, cursor, offset, ...asked }: RunsWanted & Page,
 ): Promise<{ readonly items: readonly RunSummary[]; readonly next_cursor: string | null }> {
   const { journal } = await app.records();
   const wanted = await selectStanding(app, asked);
@@ -86,11 +104,21 @@ interface Selected {
 /** What only unfinished runs can be is looked for among these, which the index of statuses finds. */
 export async function selectStanding(
   app: Pick<Ports, "isDriven" | "clock">,
-  { isNotDriven = false, status, ...wanted }: RunsWanted,
+  { status, workflow, dialect, since, until, q, tenant, held, asking, not_driven: isNotDriven = false }: RunsWanted,
 ): Promise<Selected> {
+  const wanted = {
+    workflow,
+    dialect,
+    createdFrom: since,
+    createdBefore: until,
+    text: q,
+    tenantId: tenant,
+    holdsSteps: held,
+    hasApprovals: asking,
+  };
   const retries = status?.includes(RETRYING) === true;
   const listed = status?.filter((each) => each !== RETRYING);
-  if (!isNotDriven && wanted.holdsSteps !== true) return { selection: { ...wanted, status: listed }, retries };
+  if (!isNotDriven && held !== true) return { selection: { ...wanted, status: listed }, retries };
   if (isNotDriven && (await app.isDriven())) return { selection: { ...wanted, status: [] }, retries: false };
   const unfinished = listed?.filter((each) => UNFINISHED_STATUSES.includes(each)) ?? UNFINISHED_STATUSES;
   const dueAt = isNotDriven ? app.clock.now() : undefined;

@@ -6,55 +6,19 @@ import { findRun } from "../application/find-run.ts";
 import type { Care, Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { givenTimeSchema, idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
+import { idField, listOf, offsetQuery, pageQuery } from "../schemas.ts";
 import { listArtifacts } from "../storage/list-artifacts.ts";
 import { compareRuns as compare, comparisonSchema } from "./compare-runs.ts";
 import { countByStatus, runCountsSchema } from "./count-by-status.ts";
 import { describeRun, SHORTENED as note, shortenRun } from "./describe/describe-run.ts";
 import { pageRunLogs, stepLogSchema } from "./describe/describe-run-logs.ts";
 import { describeInvocation, describeWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
-import { countRuns, listRuns as list, type RunsWanted } from "./list-runs.ts";
+import { countRuns, listRuns as list, selectedRuns, statusOfRuns as status } from "./list-runs.ts";
 import { explainRunGraph as explain, pageRunEvents, readRunGraph as readGraph } from "./read-run-events.ts";
 import { removeEnded } from "./remove-ended.ts";
-import { type RunSummary, runSchema, runStatusSchema, runSummarySchema } from "./run-schemas.ts";
+import { type RunSummary, runSchema, runSummarySchema } from "./run-schemas.ts";
 
 const id = idField("The run's id, or the beginning of it.", "runs ls");
-
-const status = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((each) => each.split(",")))
-  .pipe(z.array(z.enum([...runStatusSchema.options, "retrying"])))
-  .describe(
-    "Only runs with one of these; separated by commas, or given more than once. `retrying`: running, with a step that failed and will be tried again.",
-  );
-
-const selectedRuns = {
-  workflow: z.string().min(1).optional().describe("Only runs of this workflow."),
-  since: givenTimeSchema.optional().describe("Created then or later."),
-  until: givenTimeSchema.optional().describe("Created before."),
-  q: z.string().min(1).max(200).optional().describe("Stands in the workflow's name, the id or the error."),
-  dialect: z.string().min(1).max(40).optional().describe("Only runs of this dialect."),
-  tenant: z.string().min(1).max(200).optional().describe("Only runs of this tenant."),
-  held: z.boolean().optional().describe("True: only runs with steps that are held until a person resumes the run."),
-  asking: z.boolean().optional().describe("True: only runs that wait for a person somewhere, whatever else they do."),
-  not_driven: z.boolean().optional().describe("True: only runs that should go on, and no process drives them."),
-};
-
-type SelectedRuns = z.output<z.ZodObject<typeof selectedRuns>>;
-
-function toWanted({ workflow, since, until, q, dialect, tenant, held, asking, not_driven }: SelectedRuns): RunsWanted {
-  return {
-    workflow,
-    createdFrom: since,
-    createdBefore: until,
-    text: q,
-    dialect,
-    tenantId: tenant,
-    holdsSteps: held,
-    hasApprovals: asking,
-    isNotDriven: not_driven,
-  };
-}
 
 export const listRuns = defineOperation({
   id: "listRuns",
@@ -106,10 +70,8 @@ export const listRuns = defineOperation({
     limit: { usual: 20, most: 100 },
   },
   word: (run) => ({ text: run.run_id, meaning: `${run.workflow_name}, ${run.status}` }),
-  handle: ({ app }: OperationContext<Place & Stores & Driving>, { limit, cursor, offset, status, ...wanted }) =>
-    list(app, { ...toWanted(wanted), status, limit, cursor, offset }),
-  count: ({ app }: OperationContext<Place & Stores & Driving>, { status, ...wanted }) =>
-    countRuns(app, { ...toWanted(wanted), status }),
+  handle: ({ app }: OperationContext<Place & Stores & Driving>, wanted) => list(app, wanted),
+  count: ({ app }: OperationContext<Place & Stores & Driving>, wanted) => countRuns(app, wanted),
 });
 
 export const countRunsByStatus = defineOperation({
@@ -122,7 +84,7 @@ export const countRunsByStatus = defineOperation({
   http: { method: "GET", path: "/runs/counts" },
   cli: { no: "`runs ls` takes a status." },
   mcp: { no: "`list_runs` takes a status." },
-  handle: ({ app }: OperationContext<Place & Stores & Driving>, wanted) => countByStatus(app, toWanted(wanted)),
+  handle: ({ app }: OperationContext<Place & Stores & Driving>, wanted) => countByStatus(app, wanted),
 });
 
 /** A line for each run that only a person lets go on again, or that waits for a budget, and what lets those go on that no process drives. */

@@ -2,7 +2,7 @@ import type { Transition } from "../../core/graph/graph.ts";
 import type { Scope } from "../../core/history/run-state.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
-import { type RunReading, type RunSources, readHandles } from "./describe/describe-run-reading.ts";
+import { type RunReading, readHandles } from "./describe/describe-run-reading.ts";
 import { toTime } from "./describe/describe-step.ts";
 import type { StepHistory } from "./describe/step-history.ts";
 import { entryOf } from "./describe/step-tree.ts";
@@ -31,9 +31,9 @@ interface TracedTransition {
 }
 
 /** Reads the trace of a run; its values are all in memory at once. */
-export async function traceRun(sources: RunSources, reading: RunReading): Promise<readonly TracedStep[]> {
+export async function traceRun(reading: RunReading): Promise<readonly TracedStep[]> {
   const { history } = reading;
-  const decided = await readDecisions(sources, reading);
+  const decided = await readDecisions(reading);
   const steps = [...history.steps.values()];
   const load = await readHandles(
     reading,
@@ -58,12 +58,9 @@ export async function traceRun(sources: RunSources, reading: RunReading): Promis
 }
 
 /** Reads the decisions on the outcome of each step, by path. */
-async function readDecisions(
-  { journal }: RunSources,
-  { record }: RunReading,
-): Promise<ReadonlyMap<string, readonly Json[]>> {
+async function readDecisions({ record, sources }: RunReading): Promise<ReadonlyMap<string, readonly Json[]>> {
   const decisions = new Map<string, readonly Json[]>();
-  for await (const { event } of eachEvent(journal, record.no)) {
+  for await (const { event } of eachEvent(sources.journal, record.no)) {
     if ("path" in event) decisions.set(event.path, event.decided ?? []);
   }
   return decisions;

@@ -27,6 +27,7 @@ export interface RunReading {
   readonly record: RunRecord;
   readonly history: RunHistory;
   readonly values: RunValues;
+  readonly sources: RunSources;
 }
 
 export interface HistoryWanted {
@@ -38,16 +39,17 @@ export interface HistoryWanted {
 
 /** Reads a run's events, no values. */
 export async function readRunHistory(
-  { journal, blobs }: RunSources,
+  sources: RunSources,
   record: RunRecord,
   { graphs = new Map(), upTo = Number.POSITIVE_INFINITY }: HistoryWanted = {},
 ): Promise<RunReading> {
+  const { journal } = sources;
   const history = new RunHistory(await loadGraph(journal, record.graph, graphs));
   for await (const { seq, event } of eachEvent(journal, record.no)) {
     if (seq > upTo) break;
     await applyStored(history, event, { journal, graphs });
   }
-  return { record, history, values: openValues({ journal, blobs }, record.no) };
+  return { record, history, values: openValues(sources, record.no), sources };
 }
 
 /** With the graph that the event names. */
@@ -96,7 +98,6 @@ const MAX_PARTS = 200;
 
 /** Looks at the size first, so that a large value is parsed for nobody who has not asked for it. */
 export async function readSizedValue(
-  sources: RunSources,
   reading: RunReading,
   { handle, isWhole }: { readonly handle: Handle; readonly isWhole: boolean },
 ): Promise<SizedValue> {
@@ -104,7 +105,7 @@ export async function readSizedValue(
     const seqs = new Set<number>();
     collectOfHandle(handle, seqs);
     if (seqs.size > MAX_PARTS) return { bytes: null };
-    const bytes = await sumBytes(sources, reading.record.no, [...seqs]);
+    const bytes = await sumBytes(reading, [...seqs]);
     if (bytes > MAX_BYTES) return { bytes };
   }
   const value = (await readHandles(reading, [handle]))(handle);
@@ -112,9 +113,10 @@ export async function readSizedValue(
   return isWhole || bytes <= MAX_BYTES ? { value, bytes } : { bytes };
 }
 
-async function sumBytes({ journal, blobs }: RunSources, run: number, seqs: readonly number[]): Promise<number> {
+async function sumBytes({ record, sources }: RunReading, seqs: readonly number[]): Promise<number> {
+  const { journal, blobs } = sources;
   let bytes = 0;
-  for (const text of (await journal.readValues(run, seqs)).values()) {
+  for (const text of (await journal.readValues(record.no, seqs)).values()) {
     const isBlob = text.startsWith(BLOB_MARK);
     bytes += isBlob ? (await blobs.get(text.slice(BLOB_MARK.length))).byteLength : Buffer.byteLength(text);
   }

@@ -19,6 +19,7 @@ import {
   readHandles,
   readRunHistory,
   readSizedValue,
+  type SizedValue,
 } from "./describe-run-reading.ts";
 import { describeStep, errorOf, toTime } from "./describe-step.ts";
 import { type StepEntry, StepTree } from "./step-tree.ts";
@@ -42,28 +43,9 @@ export async function describeRun(
 ): Promise<RunDescription> {
   const reading = await readRunHistory(sources, record);
   const head = await describeHead(reading, options);
-  const sized = options.isSized === true ? await describeSizes(sources, reading, options) : {};
   const steps: StepDescription[] = [];
   if (options.withSteps !== false) for await (const step of describeSteps(reading, options)) steps.push(step);
-  return { ...head, ...sized, ...(await describeLineage(sources.journal, record)), steps };
-}
-
-type Sizes = Pick<RunDescription, "input_data" | "input_bytes" | "outputs" | "outputs_bytes">;
-
-async function describeSizes(sources: RunSources, reading: RunReading, options: DescribeOptions): Promise<Sizes> {
-  const read = (handle: Handle) => readSizedValue(sources, reading, { handle, isWhole: false });
-  const input = await read(inputOf(reading));
-  const outputs = await read(outputsOf(reading, options));
-  return {
-    input_data: input.value ?? null,
-    input_bytes: input.bytes,
-    outputs: outputs.value ?? null,
-    outputs_bytes: outputs.bytes,
-  };
-}
-
-function inputOf({ history }: RunReading): Handle {
-  return history.state.root?.frame.inputHandle ?? 0;
+  return { ...head, ...(await describeLineage(sources.journal, record)), steps };
 }
 
 function outputsOf({ history: { state } }: RunReading, { withOutputs = true }: DescribeOptions): Handle {
@@ -109,11 +91,14 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const { ending, budget, root } = state;
   const limits = describeLimits(state);
   const hasEnded = state.phase === "finished";
-  const outputs = options.isSized === true ? 0 : outputsOf(reading, options);
-  const inputHandle = options.isSized === true ? 0 : inputOf(reading);
+  const read = async (handle: Handle): Promise<Partial<SizedValue>> =>
+    options.isSized === true
+      ? readSizedValue(reading, { handle, isWhole: false })
+      : { value: (await readHandles(reading, [handle]))(handle) };
+  const input = await read(root?.frame.inputHandle ?? 0);
+  const outputs = await read(outputsOf(reading, options));
   const stuck = ending?.code === "NO_TRANSITION" ? findLast(reading) : 0;
-  const load = await readHandles(reading, [inputHandle, outputs, stuck]);
-  const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt(load(stuck))}`;
+  const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt((await readHandles(reading, [stuck]))(stuck))}`;
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
@@ -127,8 +112,9 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     error: errorOfRun(reading, cause),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),
-    input_data: load(inputHandle),
-    outputs: load(outputs),
+    input_data: input.value ?? null,
+    outputs: outputs.value ?? null,
+    ...(options.isSized === true ? { input_bytes: input.bytes, outputs_bytes: outputs.bytes } : {}),
   };
 }
 

@@ -264,7 +264,7 @@ async function readAll(world: World): Promise<string> {
     ["stream", followed.changes.filter(({ event }) => event === "step").map(({ data }) => data)],
     ["feed", events.flatMap((event) => describeForFeed(event) ?? [])],
     ["spans", spans.map(({ name, startedAt, endedAt, error }) => ({ name, startedAt, endedAt, error }))],
-    ["trace", await traceRun(world, reading)],
+    ["trace", await traceRun(reading)],
     ...(record.dialect === "agents" ? [["answer", [await readWorkflowAnswer(world, record, "Hello")]] as const] : []),
   ]
     .map(

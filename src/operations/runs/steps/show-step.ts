@@ -2,7 +2,7 @@ import type { Handle } from "../../../core/history/run-state.ts";
 import { findRun } from "../../application/find-run.ts";
 import type { Stores } from "../../application/ports.ts";
 import { promptLogOf, renderedIn, toPrompt } from "../describe/describe-run.ts";
-import { type RunSources, readSizedValue, type SizedValue } from "../describe/describe-run-reading.ts";
+import { readSizedValue, type SizedValue } from "../describe/describe-run-reading.ts";
 import { errorOf } from "../describe/describe-step.ts";
 import type { StepEntry, StepNode } from "../describe/step-tree.ts";
 import { describeAttempt, describeSpan, type SpansReading } from "./describe-span.ts";
@@ -18,15 +18,14 @@ interface StepWanted {
 
 /** Everything about one instance, or about a fan-out. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `STEP_NOT_FOUND`. */
 export async function showStep(app: Stores, id: string, { path, asOf, isWhole }: StepWanted): Promise<StepDetail> {
-  const sources = await app.records();
   const reading = await readSpans(app, await findRun(app, id), asOf);
   const node = reading.tree.find(path);
   if (node === undefined) throw stepUnknown(path);
-  const output = await readSizedValue(sources, reading, { handle: outputAt(reading, node), isWhole });
+  const output = await readSizedValue(reading, { handle: outputAt(reading, node), isWhole });
   const { status, ...about } = describeAsOf(reading);
   return {
     ...describeSpan(reading, node),
-    ...(node.is === "fan-out" ? NOTHING_OF_ITEMS : await describeValues(sources, reading, { entry: node, isWhole })),
+    ...(node.is === "fan-out" ? NOTHING_OF_ITEMS : await describeValues(reading, { entry: node, isWhole })),
     ...about,
     run_status: status,
     place: node.step.step.place ?? null,
@@ -41,12 +40,11 @@ type OfInstance = Pick<StepDetail, "input" | "input_bytes" | "input_prompt" | "a
 const NOTHING_OF_ITEMS: OfInstance = { input: null, input_bytes: 0, input_prompt: null, attempts: [], violations: [] };
 
 async function describeValues(
-  sources: RunSources,
   reading: SpansReading,
   { entry, isWhole }: { readonly entry: StepEntry; readonly isWhole: boolean },
 ): Promise<OfInstance & Pick<StepDetail, "error">> {
   const { path, history } = entry;
-  const read = (handle: Handle) => readSizedValue(sources, reading, { handle, isWhole });
+  const read = (handle: Handle) => readSizedValue(reading, { handle, isWhole });
   const input = await read(history?.givenSeq ?? 0);
   const log = await read(promptLogOf(entry));
   const attempts: StepDetail["attempts"][number][] = [];

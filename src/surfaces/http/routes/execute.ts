@@ -32,7 +32,7 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   const result = await readRunResult(sources, ran.record, parts.graphs);
   const response = toExecuteResponse(requestId, result);
   if (!wantsTrace(parts, c)) return answerJson(c, response);
-  const debug = { run_id: ran.record.id, steps: await traceRun(sources, result.reading) };
+  const debug = { run_id: ran.record.id, steps: await traceRun(result.reading) };
   return answerJson(c, { ...response, debug });
 }
 
