@@ -1,22 +1,24 @@
 import { createRequire } from "node:module";
 import type { RE2JS } from "re2js";
 import { BoundedMap } from "../core/bounded-map.ts";
-import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE } from "../core/expressions/expr.ts";
+import { MAX_PATTERN_CHARS, MAX_PATTERN_SIZE, type Matches } from "../core/expressions/expr.ts";
 
 const MAX_KEPT = 100;
-/** Characters of the text times instructions of the pattern: less than a second of work. */
+/** Characters of the text times instructions of the pattern: less than two seconds of work. */
 const MAX_WORK = 100_000_000;
+/** So much of that is done in the time of one look at a part of an expression. */
+const WORK_PER_LOOK = 6;
 
 /** The regular expressions of definitions. Their time is linear in text and pattern. */
 export class Regexes {
   readonly #compiled = new BoundedMap<string, RE2JS | undefined>(MAX_KEPT);
 
-  /** Whether the pattern is found anywhere in the text. False for a pattern that is invalid, and where it would take too long. */
-  matches(text: string, pattern: string): boolean {
+  /** Whether the pattern is found anywhere in the text. False for a pattern that is invalid. */
+  matches(...[text, pattern, pay]: Parameters<Matches>): boolean {
     const regex = this.#compile(pattern);
     if (regex === undefined) return false;
-    const isFast = text.length * regex.programSize() <= MAX_WORK;
-    return isFast && regex.matcher(text).find();
+    pay(Math.ceil((text.length * regex.programSize()) / WORK_PER_LOOK));
+    return regex.matcher(text).find();
   }
 
   /** Every place where it is found. Undefined for a pattern that is invalid, and where it would take too long. */

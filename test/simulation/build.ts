@@ -61,6 +61,21 @@ export function error(...path: string[]): Expr {
   return { op: "path", root: "error", path };
 }
 
+/** Whether the text of a small value that prints huge, `map([[1, 1]], x1 => map([[x1, x1]], x2 => ...))`, is empty: it is never known. */
+export function tooCostly(levels = 60): Expr {
+  const nest = (at: number, of: Expr): Expr => {
+    if (at > levels) return of;
+    const list: Expr = { op: "list", items: [{ op: "list", items: [of, of] }] };
+    return {
+      op: "map",
+      list,
+      as: `x${at}`,
+      body: nest(at + 1, { op: "path", root: "local", name: `x${at}`, path: [] }),
+    };
+  };
+  return compare({ op: "call", fn: "toJson", args: [nest(1, literal(1))] }, "==", "");
+}
+
 export function compare(left: Expr, by: "==" | "!=" | "<" | ">", right: Json): Expr {
   return { op: "compare", by, left, right: literal(right) };
 }

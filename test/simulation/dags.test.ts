@@ -16,6 +16,7 @@ import {
   retry,
   steps,
   task,
+  tooCostly,
 } from "./build.ts";
 
 test("steps that need nothing run side by side, and a join sees their outputs", () => {
@@ -212,4 +213,15 @@ test("a run that takes longer than its time-out fails with RUN_TIMEOUT, and fina
   const host = hostOf(flow, { limits: { timeoutMs: 50 }, script: { slow: { output: 1, delayMs: 1_000 } } }).run();
   expect(endingOf(host)).toEqual({ status: "failed", code: "RUN_TIMEOUT" });
   expect(pathsOf(host)).toEqual(["slow", "slow~finally/tidy"]);
+});
+
+test("a condition that is too costly fails its step: it is neither true nor false", () => {
+  const flow = (onFailure: "abort" | "skip") =>
+    dag(task("a", { when: tooCostly(), onFailure }), task("b", { when: { op: "not", of: tooCostly() }, onFailure }));
+  const failed = hostOf(flow("abort")).run();
+  expect([pathsOf(failed), endingOf(failed)]).toEqual([[], { status: "failed", code: "EXPRESSION_TOO_COSTLY" }]);
+  expect(endingOf(hostOf(flow("skip")).run())).toEqual({ status: "partial" });
+  const list = { op: "map", list: literal([1]), as: "x", body: tooCostly() } as const;
+  const fanOut = hostOf(dag(task("a", { each: each(list) }))).run();
+  expect([pathsOf(fanOut), endingOf(fanOut)]).toEqual([[], { status: "failed", code: "EXPRESSION_TOO_COSTLY" }]);
 });

@@ -17,6 +17,7 @@ import {
   pathsOf,
   steps,
   task,
+  tooCostly,
   variable,
 } from "./build.ts";
 
@@ -266,4 +267,10 @@ test("an assignment reads how its step has failed, and leaves the variable alone
   const host = hostOf(flow, { script: { a: fails("FIRST"), b: { output: { error: { code: "OTHER" } } } } }).run();
   expect(inputOf(host, "b#1")).toBe("FIRST");
   expect(inputOf(host, "c#1")).toBe("FIRST");
+});
+
+test("a transition that is too costly fails the flow: the default is not taken in silence", () => {
+  const flow = machine([task("a", { transitions: [go("b", tooCostly()), go("c")] }), task("b"), task("c")]);
+  const host = hostOf(flow).run();
+  expect([pathsOf(host), endingOf(host)]).toEqual([["a#1"], { status: "failed", code: "EXPRESSION_TOO_COSTLY" }]);
 });

@@ -68,7 +68,7 @@ export async function terminalWorld(
     plays,
     ...more,
     host: {
-      matches: (text, pattern) => regexes.matches(text, pattern),
+      matches: (...asked) => regexes.matches(...asked),
       resolveCall: async ({ workflow: called, input, terms }) => {
         const graph = typeof called === "string" ? graphs.get(called) : await compile(called);
         if (graph === undefined)

@@ -53,7 +53,7 @@ export async function testApplication(
     resolveCall: (call) => resolveCall(app, call),
     mask,
     env: config.env,
-    matches: (text, pattern) => regexes.matches(text, pattern),
+    matches: (...asked) => regexes.matches(...asked),
     onDefect: (error) => defects.push(error),
   });
   const appHost: AppHost = Object.assign(host, {

@@ -56,7 +56,7 @@ export async function openOwnership(
     drives: seat.drives,
     ...(seat.workers === undefined ? {} : { workers: seat.workers }),
     env: config.env,
-    matches: (text, pattern) => regexes.matches(text, pattern),
+    matches: (...asked) => regexes.matches(...asked),
     findAll: (text, pattern) => regexes.findAll(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,

@@ -1,5 +1,5 @@
 import { evaluate } from "../expressions/evaluate.ts";
-import type { Expr, Scope as ExpressionScope, PathExpr } from "../expressions/expr.ts";
+import type { Expr, Scope as ExpressionScope, Matches, PathExpr } from "../expressions/expr.ts";
 import { readKey, readPath } from "../expressions/read-path.ts";
 import type { CallReport, Failure, Handle, RunState } from "../history/run-state.ts";
 import { describeRun, seeFailure, seeItem, seeVariable, type Viewpoint } from "../interpreter/lookup.ts";
@@ -15,7 +15,7 @@ export interface Values {
   assigned(seq: number): { readonly [name: string]: Json } | undefined;
   file(path: string): string | undefined;
   env(name: string): string | undefined;
-  matches?(text: string, pattern: string): boolean;
+  readonly matches?: Matches;
   /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
 }
@@ -82,8 +82,8 @@ class BindingScope implements ExpressionScope {
     return values.parse === undefined ? parseJson(text) : values.parse(text);
   }
 
-  matches(text: string, pattern: string): boolean {
-    return this.#binding.values.matches?.(text, pattern) ?? false;
+  matches(...asked: Parameters<Matches>): boolean {
+    return this.#binding.values.matches?.(...asked) ?? false;
   }
 
   #root(expr: PathExpr): Json | undefined {

@@ -101,6 +101,11 @@ export const ERRORS = {
     "Take it apart: compute a part of it in a step of its own.",
     3,
   ),
+  EXPRESSION_TOO_COSTLY: row(
+    "An expression takes too long, or makes a value that is too large.",
+    "Take it apart: compute a part of it in a step of its own, or let it read less.",
+    1,
+  ),
   REGEX_INVALID: row("The regular expression cannot be used.", "Correct it; look-around is not supported.", 3),
   CONTROL_TOO_COMPLEX: row(
     "A condition mixes values in a way that cannot be decided.",

@@ -1,17 +1,18 @@
 import { toCanonicalNumber } from "../exact-json.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../json.ts";
 import { MAX_LIST_ITEMS } from "./expr.ts";
+import { tooLarge } from "./work.ts";
 
 type Values = readonly (Json | undefined)[];
 
 /** Lists one after the other; what is no list counts as one element, null and undefined as none. */
-export function concat(values: Values): Json | undefined {
+export function concat(values: Values): readonly Json[] {
   const result: Json[] = [];
   for (const value of values) {
     if (value === undefined || value === null) continue;
     // Not `push(...list)`: a long list does not fit on the stack.
     for (const item of Array.isArray(value) ? (value as readonly Json[]) : [value]) {
-      if (result.length === MAX_LIST_ITEMS) return undefined;
+      if (result.length === MAX_LIST_ITEMS) throw tooLarge();
       result.push(item);
     }
   }
@@ -37,11 +38,9 @@ export function merge(values: Values): Json | undefined {
  */
 export function mergeBy(lists: Json | undefined, key: Json | undefined): Json | undefined {
   if (!Array.isArray(lists) || typeof key !== "string") return undefined;
-  const items = concat(lists as readonly Json[]);
-  if (!Array.isArray(items)) return undefined;
   const groups = new Map<Scalar, Map<string, Json>>();
   const result: (Json | Map<string, Json>)[] = [];
-  for (const item of items as readonly Json[]) {
+  for (const item of concat(lists as readonly Json[])) {
     const mark = readMark(item, key);
     if (mark === undefined || !isJsonObject(item)) result.push(item);
     else addToGroup(groups, mark, item, result);

@@ -1,13 +1,20 @@
 import { isJsonObject, isNumber, type Json } from "../json.ts";
+import type { Work } from "./work.ts";
 
 /** Deep equality of JSON values, without recursion; `undefined` equals nothing but itself. */
-export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+export function isEqual(left: Json | undefined, right: Json | undefined, work?: Work): boolean {
+  if (left === right) return true;
+  if (work !== undefined && isContainer(left) && isContainer(right)) work.payWalkOfBoth(left, right);
   const pending: (readonly [Json | undefined, Json | undefined])[] = [[left, right]];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const [a, b] = next;
     if (a !== b && !isSameNumber(a, b) && !hasEqualShape(a, b, pending)) return false;
   }
   return true;
+}
+
+function isContainer(value: Json | undefined): value is Json & object {
+  return typeof value === "object" && value !== null;
 }
 
 /** A double and a bigint may be the same number, e.g. 1e20. */

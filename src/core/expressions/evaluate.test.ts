@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { rounds } from "../../../test/properties/rounds.ts";
 import type { Json } from "../json.ts";
 import { evaluate } from "./evaluate.ts";
-import type { Expr, FunctionName, PathExpr, Scope } from "./expr.ts";
+import type { Expr, FunctionName, Matches, PathExpr, Scope } from "./expr.ts";
 import { readPath } from "./read-path.ts";
 
 const scopeOf = (value: Json | undefined): Scope => ({
@@ -290,6 +290,8 @@ describe("functions", () => {
   });
 });
 
+const TOO_COSTLY = expect.objectContaining({ code: "EXPRESSION_TOO_COSTLY" });
+
 test("a value that is nested 100,000 deep is written and compared", () => {
   const deep = deepList(100_000);
   expect(read({ deep }, call("toString", path("deep")))).toHaveLength(200_000);
@@ -312,19 +314,44 @@ describe("hostile sizes", () => {
   });
 
   test("a text that would be longer than any value is not made", () => {
-    expect(read16(call("join", million, longText))).toBeUndefined();
-    expect(read16(call("split", longText, literal("")))).toBeUndefined();
+    const isTooCostly = (expr: Expr) => expect(() => read16(expr)).toThrow(TOO_COSTLY);
+    isTooCostly(call("join", million, longText));
+    isTooCostly(call("split", longText, literal("")));
     const repeated: Expr = { op: "map", list: million, as: "x", body: longText };
-    expect(read16(call("toJson", repeated))).toBeUndefined();
-    expect(read16(call("join", repeated))).toBeUndefined();
+    isTooCostly(call("toJson", repeated));
+    isTooCostly(call("join", repeated));
     const part = { value: longText, written: "" };
-    expect(read16({ op: "text", parts: [part, part, part, part, part] })).toBeUndefined();
+    isTooCostly({ op: "text", parts: [part, part, part, part, part] });
+  });
+
+  test("a small value that prints huge is told by its parts, which are looked at once", () => {
+    // map([[1, 1]], x1 => map([[x1, x1]], x2 => ...)): as long as it is deep.
+    const nest = (levels: number, of: Expr, at = 1): Expr => {
+      if (levels === 0) return of;
+      const list: Expr = { op: "list", items: [{ op: "list", items: [of, of] }] };
+      const as = `x${at}`;
+      return { op: "map", list, as, body: nest(levels - 1, { op: "path", root: "local", name: as, path: [] }, at + 1) };
+    };
+    // A list that holds the one below it twice: each level reads one value, and prints two.
+    const bomb = Array.from({ length: 90 }).reduce<Json>((below) => [below, below], "x");
+    const other = Array.from({ length: 90 }).reduce<Json>((below) => [below, below], "x");
+    const compare: Expr = { op: "compare", by: "==", left: literal(bomb), right: literal(other) };
+    const text: Expr = { op: "text", parts: [{ value: literal(bomb), written: "" }] };
+    const list: Expr = { op: "list", items: [literal(bomb)] };
+    const all = [compare, text, list, call("contains", list, literal(other)), nest(60, literal(1))];
+    for (const fn of ["toJson", "toString", "join", "escapeRegex"] as const) all.push(call(fn, list));
+    const before = process.cpuUsage();
+    for (const expr of all) expect(() => read16(expr)).toThrow(TOO_COSTLY);
+    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
+    // Equal as they stand, and small enough.
+    expect(read16({ op: "compare", by: "==", left: literal(bomb), right: literal(bomb) })).toBe(true);
+    expect(read16(call("toJson", nest(2, literal(1))))).toBe("[[[[1,1],[1,1]]]]");
   });
 
   test("long lists are put together without the stack, up to a limit", () => {
     expect(read16(call("length", call("concat", million, million)))).toBe(2_000_000);
     const nine = Array.from({ length: 9 }, () => million);
-    expect(read16(call("concat", ...nine))).toBeUndefined();
+    expect(() => read16(call("concat", ...nine))).toThrow(TOO_COSTLY);
     expect(read16(call("length", call("mergeBy", { op: "list", items: [million, million] }, literal("id"))))).toBe(
       2_000_000,
     );
@@ -337,13 +364,19 @@ describe("hostile sizes", () => {
       as: "x",
       body: { op: "defined", of: { op: "filter", list: million, as: "y", body: literal(true) } },
     };
-    expect(read16({ op: "list", items: [literal(1), quadratic] })).toBeUndefined();
+    expect(() => read16({ op: "list", items: [literal(1), quadratic] })).toThrow(TOO_COSTLY);
+    // The first that is defined is no way around a limit.
+    expect(() => read16({ op: "first", of: [quadratic, literal(1)] })).toThrow(TOO_COSTLY);
     const search = call("contains", longText, literal("b".repeat(10)));
-    expect(read16({ op: "filter", list: million, as: "x", body: search })).toBeUndefined();
+    expect(() => read16({ op: "filter", list: million, as: "x", body: search })).toThrow(TOO_COSTLY);
     const texts = literal(Array.from({ length: 1_000 }, () => "a".repeat(10_000)));
     const body = call("matches", { op: "path", root: "local", name: "x", path: [] }, literal("(x+x+)+(y|z)".repeat(5)));
-    const scope: Scope = { path: () => undefined, matches: () => true };
-    expect(evaluate({ op: "filter", list: texts, as: "x", body }, scope)).toBeUndefined();
+    const matches: Matches = (text, pattern, pay) => {
+      pay(text.length * pattern.length);
+      return true;
+    };
+    const scope: Scope = { path: () => undefined, matches };
+    expect(() => evaluate({ op: "filter", list: texts, as: "x", body }, scope)).toThrow(TOO_COSTLY);
   });
 });
 

@@ -1,24 +1,20 @@
-import { isNumber, type Json } from "../json.ts";
+import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { isEqual } from "./equality.ts";
-import { type Comparison, type Expr, MAX_WORK, type PathExpr, type Scope } from "./expr.ts";
+import type { Comparison, Expr, PathExpr, Scope } from "./expr.ts";
 import { callFunction } from "./functions.ts";
 import { readPath } from "./read-path.ts";
 import { joinTexts, toText } from "./to-text.ts";
+import { Work } from "./work.ts";
 
 /**
- * Evaluates without side effects. Deterministic; a path that leads nowhere is undefined; different types are unequal.
- * An evaluation that takes more than `MAX_WORK` is undefined as a whole, e.g. a filter in a filter over a million elements.
+ * Evaluates without side effects. Deterministic; a path that leads nowhere is undefined; different types are unequal. Throws
+ * `EXPRESSION_TOO_COSTLY` where the limits of time and size are not enough, e.g. for a filter in a filter over a million elements.
  */
 export function evaluate(expr: Expr, scope: Scope): Json | undefined {
-  const work: Work = { scope, left: MAX_WORK };
+  const work = new Work(scope);
   const value = evaluateIn(expr, work, undefined);
-  return work.left < 0 ? undefined : value;
-}
-
-/** One evaluation under way. */
-interface Work {
-  readonly scope: Scope;
-  left: number;
+  work.checkMade(value);
+  return value;
 }
 
 /** The names that `map` and `filter` have bound, the innermost first. */
@@ -29,8 +25,7 @@ interface Local {
 }
 
 function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | undefined {
-  work.left -= 1;
-  if (work.left < 0) return undefined;
+  work.pay(1);
   switch (expr.op) {
     case "literal":
       return expr.value;
@@ -42,11 +37,12 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
       return joinTexts(
         expr.parts.map((part) => (typeof part === "string" ? part : fill(part, work, locals))),
         "",
+        work,
       );
     case "object":
       return evaluateEntries(expr.entries, work, locals);
     case "list":
-      return expr.items.map((item) => evaluateIn(item, work, locals) ?? null);
+      return work.made(expr.items.map((item) => evaluateIn(item, work, locals) ?? null));
     case "not":
       return !isTrue(evaluateIn(expr.of, work, locals));
     case "and":
@@ -54,7 +50,7 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
     case "or":
       return expr.of.some((part) => isTrue(evaluateIn(part, work, locals)));
     case "compare":
-      return compare(expr.by, evaluateIn(expr.left, work, locals), evaluateIn(expr.right, work, locals));
+      return compare(expr.by, evaluateIn(expr.left, work, locals), evaluateIn(expr.right, work, locals), work);
     case "defined":
       return evaluateIn(expr.of, work, locals) !== undefined;
     case "first":
@@ -79,13 +75,9 @@ function readLocal(expr: PathExpr, work: Work, locals: Local | undefined): Json 
   return readPath(local?.value, expr.path, expr.readsJson, work.scope);
 }
 
-function fill(
-  part: { readonly value: Expr; readonly written: string },
-  work: Work,
-  locals: Local | undefined,
-): string | undefined {
+function fill(part: { readonly value: Expr; readonly written: string }, work: Work, locals: Local | undefined): string {
   const value = evaluateIn(part.value, work, locals);
-  return value === undefined ? part.written : toText(value);
+  return value === undefined ? part.written : toText(value, work);
 }
 
 function evaluateEntries(entries: { readonly [name: string]: Expr }, work: Work, locals: Local | undefined): Json {
@@ -95,7 +87,7 @@ function evaluateEntries(entries: { readonly [name: string]: Expr }, work: Work,
     if (value !== undefined) result.push([name, value]);
   }
   // `fromEntries` defines own properties: a name such as `__proto__` stays data.
-  return Object.fromEntries(result);
+  return work.made(Object.fromEntries(result));
 }
 
 function firstDefined(candidates: readonly Expr[], work: Work, locals: Local | undefined): Json | undefined {
@@ -117,39 +109,33 @@ function readAt(expr: Extract<Expr, { op: "index" }>, work: Work, locals: Local 
 
 function call(expr: Extract<Expr, { op: "call" }>, work: Work, locals: Local | undefined): Json | undefined {
   const args = expr.args.map((arg) => evaluateIn(arg, work, locals));
-  for (const arg of args) work.left -= sizeOf(arg);
-  if (expr.fn === "matches") work.left -= searchSize(args);
-  if (work.left < 0) return undefined;
-  const result = callFunction(expr.fn, args, work.scope);
-  work.left -= sizeOf(result);
-  return result;
+  for (const arg of args) work.pay(sizeOf(arg));
+  const result = callFunction(expr.fn, args, work);
+  work.pay(sizeOf(result));
+  return work.made(result);
 }
 
-/** A regular expression looks at every character with every part of the pattern. */
-function searchSize([text, pattern]: readonly (Json | undefined)[]): number {
-  return typeof text === "string" && typeof pattern === "string" ? Math.ceil((text.length * pattern.length) / 16) : 0;
-}
-
-/** The work of a function, in the measure of `MAX_WORK`. Large objects in a loop are rare and left out. */
+/** The work of looking at a text or at each part of a value, in the measure of `MAX_WORK`. */
 function sizeOf(value: Json | undefined): number {
   if (typeof value === "string") return value.length >> 5;
-  return Array.isArray(value) ? value.length >> 2 : 0;
+  if (Array.isArray(value)) return value.length >> 2;
+  return isJsonObject(value) ? Object.keys(value).length >> 2 : 0;
 }
 
-function compare(by: Comparison, left: Json | undefined, right: Json | undefined): boolean {
+function compare(by: Comparison, left: Json | undefined, right: Json | undefined, work: Work): boolean {
   switch (by) {
     case "==":
-      return isEqual(left, right);
+      return isEqual(left, right, work);
     case "!=":
-      return !isEqual(left, right);
+      return !isEqual(left, right, work);
     case "<":
       return isBelow(left, right);
     case "<=":
-      return isBelow(left, right) || isSameOrdered(left, right);
+      return isBelow(left, right) || isSameOrdered(left, right, work);
     case ">":
       return isBelow(right, left);
     case ">=":
-      return isBelow(right, left) || isSameOrdered(left, right);
+      return isBelow(right, left) || isSameOrdered(left, right, work);
   }
 }
 
@@ -159,8 +145,8 @@ function isBelow(left: Json | undefined, right: Json | undefined): boolean {
 }
 
 /** Equal, and of a kind that has an order. */
-function isSameOrdered(left: Json | undefined, right: Json | undefined): boolean {
-  return (isNumber(left) || typeof left === "string") && isEqual(left, right);
+function isSameOrdered(left: Json | undefined, right: Json | undefined, work: Work): boolean {
+  return (isNumber(left) || typeof left === "string") && isEqual(left, right, work);
 }
 
 function overList(
@@ -173,9 +159,8 @@ function overList(
   const result: Json[] = [];
   for (const item of list as readonly Json[]) {
     const value = evaluateIn(expr.body, work, { name: expr.as, value: item, outer: locals });
-    if (work.left < 0) return undefined;
     if (expr.op === "map") result.push(value ?? null);
     else if (isTrue(value)) result.push(item);
   }
-  return result;
+  return work.made(result);
 }

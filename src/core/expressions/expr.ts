@@ -112,12 +112,15 @@ export type FunctionName =
   | "escapeBackslashes"
   | "matches";
 
+/** Whether the pattern is found in the text. `pay` is told first of the work, in looks at a part of an expression, and may throw. */
+export type Matches = (text: string, pattern: string, pay: (looks: number) => void) => boolean;
+
 /** Resolves the names of an expression. */
 export interface Scope {
   path(expr: PathExpr): Json | undefined;
   known?(expr: KnownExpr): Json | undefined;
   /** Linear-time regular expressions are the host's; without them `matches` is undefined. */
-  matches?(text: string, pattern: string): boolean;
+  matches?: Matches;
   /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
 }

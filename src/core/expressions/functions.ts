@@ -1,4 +1,4 @@
-import { toInteger } from "../exact-json.ts";
+import { toInteger, writeExact } from "../exact-json.ts";
 import { toMilliseconds } from "../iso-time.ts";
 import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
@@ -6,11 +6,12 @@ import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
 import { type FunctionName, MAX_LIST_ITEMS, type Scope } from "./expr.ts";
 import { escapeBackslashes, escapeRegex, joinTexts, toText, writeJson } from "./to-text.ts";
+import { tooLarge, type Work } from "./work.ts";
 
 type Args = readonly (Json | undefined)[];
 
 /** Pure functions of the expression language. An argument of the wrong type gives undefined, never an error. */
-export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json | undefined {
+export function callFunction(fn: FunctionName, args: Args, work: Work): Json | undefined {
   const [first, second] = args;
   switch (fn) {
     case "length":
@@ -20,7 +21,7 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "asList":
       return first === undefined || Array.isArray(first) ? first : first === null ? [] : [first];
     case "contains":
-      return contains(first, second);
+      return contains(first, second, work);
     case "keys":
       return isJsonObject(first) ? Object.keys(first) : undefined;
     case "coalesce":
@@ -28,11 +29,11 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "toNumber":
       return toNumber(first);
     case "toString":
-      return first === undefined ? undefined : toText(first);
+      return first === undefined ? undefined : toText(first, work);
     case "parseJson":
-      return typeof first === "string" ? parseText(first, scope) : undefined;
+      return typeof first === "string" ? parseText(first, work.scope) : undefined;
     case "toJson":
-      return first === undefined ? undefined : writeJson(first, "");
+      return first === undefined ? undefined : toJson(first, work);
     case "lower":
       return typeof first === "string" ? first.toLowerCase() : undefined;
     case "upper":
@@ -42,7 +43,7 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "split":
       return split(first, second);
     case "join":
-      return join(first, second);
+      return join(first, second, work);
     case "concat":
       return concat(args);
     case "merge":
@@ -52,17 +53,29 @@ export function callFunction(fn: FunctionName, args: Args, scope: Scope): Json |
     case "toMilliseconds":
       return toMilliseconds(first);
     case "escapeBackslashes":
-      return first === undefined ? undefined : mapText(first, escapeBackslashes);
+      return first === undefined ? undefined : mapText(first, escapeBackslashes, work);
     case "escapeRegex":
-      return first === undefined ? undefined : mapText(first, escapeRegex);
+      return first === undefined ? undefined : mapText(first, escapeRegex, work);
     case "matches":
-      return typeof first === "string" && typeof second === "string" ? scope.matches?.(first, second) : false;
+      return typeof first === "string" && typeof second === "string"
+        ? work.scope.matches?.(first, second, (looks) => work.pay(looks))
+        : false;
   }
 }
 
-function mapText(value: Json, change: (text: string) => string): string | undefined {
-  const text = toText(value);
-  return text === undefined ? undefined : change(text);
+function toJson(value: Json, work: Work): string {
+  work.payWalk(value);
+  try {
+    // The engine is many times as fast, but has no room for what is nested most deeply.
+    return writeExact(value);
+  } catch (error) {
+    if (error instanceof RangeError) return writeJson(value, "");
+    throw error;
+  }
+}
+
+function mapText(value: Json, change: (text: string) => string, work: Work): string {
+  return change(toText(value, work));
 }
 
 function lengthOf(value: Json | undefined): number | undefined {
@@ -76,10 +89,10 @@ function countItems(value: Json | undefined): number | undefined {
   return Array.isArray(value) ? value.length : -1;
 }
 
-function contains(value: Json | undefined, wanted: Json | undefined): boolean | undefined {
+function contains(value: Json | undefined, wanted: Json | undefined, work: Work): boolean | undefined {
   if (wanted === undefined) return false;
   if (typeof value === "string") return typeof wanted === "string" && value.includes(wanted);
-  if (Array.isArray(value)) return value.some((item: Json) => isEqual(item, wanted));
+  if (Array.isArray(value)) return value.some((item: Json) => isEqual(item, wanted, work));
   if (isJsonObject(value)) return typeof wanted === "string" && Object.hasOwn(value, wanted);
   return undefined;
 }
@@ -100,15 +113,16 @@ function parseText(text: string, scope: Scope): Json | undefined {
 function split(text: Json | undefined, separator: Json | undefined): Json | undefined {
   if (typeof text !== "string" || typeof separator !== "string") return undefined;
   const parts = text.split(separator, MAX_LIST_ITEMS + 1);
-  return parts.length > MAX_LIST_ITEMS ? undefined : parts;
+  if (parts.length > MAX_LIST_ITEMS) throw tooLarge();
+  return parts;
 }
 
-function join(list: Json | undefined, separator: Json | undefined): string | undefined {
+function join(list: Json | undefined, separator: Json | undefined, work: Work): string | undefined {
   if (!Array.isArray(list)) return undefined;
-  return joinTexts(textsOf(list), typeof separator === "string" ? separator : ",");
+  return joinTexts(textsOf(list, work), typeof separator === "string" ? separator : ",", work);
 }
 
 /** One at a time, so that what becomes too long is given up before everything is written. */
-function* textsOf(list: readonly Json[]): Generator<string | undefined> {
-  for (const item of list) yield toText(item);
+function* textsOf(list: readonly Json[], work: Work): Generator<string> {
+  for (const item of list) yield toText(item, work);
 }

@@ -1,28 +1,30 @@
 import { writeExact } from "../exact-json.ts";
 import type { Json } from "../json.ts";
 import { MAX_TEXT_CHARS } from "./expr.ts";
+import { tooLarge, type Work } from "./work.ts";
 
-/** How a value stands in a text: strings as they are, everything else as JSON with a blank after `:` and `,`. */
-export function toText(value: Json): string | undefined {
-  return typeof value === "string" ? value : writeJson(value, " ");
+/**
+ * How a value stands in a text: strings as they are, everything else as JSON with a blank after `:` and `,`. An expression pays for it
+ * by `work`; the value of a step needs none, since its size has a limit.
+ */
+export function toText(value: Json, work?: Work): string {
+  return typeof value === "string" ? value : writeJson(value, " ", work);
 }
 
-/** One text of many; undefined where it would be too long. */
-export function joinTexts(texts: Iterable<string | undefined>, separator: string): string | undefined {
+/** One text of many. Throws `EXPRESSION_TOO_COSTLY` where it would be too long. */
+export function joinTexts(texts: Iterable<string>, separator: string, work: Work): string {
   let joined: string | undefined;
   for (const text of texts) {
-    if (text === undefined) return undefined;
     joined = joined === undefined ? text : joined + separator + text;
-    if (joined.length > MAX_TEXT_CHARS) return undefined;
+    if (joined.length > MAX_TEXT_CHARS) throw tooLarge();
   }
+  work.pay((joined?.length ?? 0) >> 5);
   return joined ?? "";
 }
 
-/**
- * JSON without recursion: a value may be nested more deeply than the stack. `blank` stands after `:` and `,`.
- * Undefined where the text would be too long: a value may hold the same part many times.
- */
-export function writeJson(value: Json, blank: "" | " "): string | undefined {
+/** JSON without recursion: a value may be nested more deeply than the stack. `blank` stands after `:` and `,`. */
+export function writeJson(value: Json, blank: "" | " ", work?: Work): string {
+  work?.payWalk(value);
   let text = "";
   // The rest to be written, last first: texts as they are, values in a box.
   const pending: (string | { readonly value: Json })[] = [{ value }];
@@ -41,7 +43,7 @@ export function writeJson(value: Json, blank: "" | " "): string | undefined {
       const parts = Object.entries(next.value).map(([name, item]): Part => [`${writeExact(name)}:${blank}`, item]);
       pushParts(pending, parts, "{}", blank);
     }
-    if (text.length > MAX_TEXT_CHARS) return undefined;
+    if (text.length > MAX_TEXT_CHARS) throw tooLarge();
   }
   return text;
 }

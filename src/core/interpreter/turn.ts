@@ -1,3 +1,4 @@
+import { isPawlError } from "../errors/pawl-error.ts";
 import type { Command } from "../history/commands.ts";
 import type { Instance, RunState, Scope } from "../history/run-state.ts";
 import type { Json } from "../json.ts";
@@ -28,6 +29,8 @@ export type Work =
   /** Another attempt, now. */
   | { readonly type: "redispatch"; readonly instance: Instance };
 
+type ExpressionFailure = { readonly code: string; readonly message: string; readonly seq: number };
+
 /** Live, decisions are computed and kept; in a rebuild they are read. */
 class Decisions {
   readonly taken: Json[] = [];
@@ -45,6 +48,18 @@ class Decisions {
     const decision = this.#recorded === undefined ? compute() : (this.#recorded[index] as T);
     this.taken.push(decision);
     return decision;
+  }
+
+  /** Of what an expression says. A failure, where it was too costly, is a decision too. */
+  evaluate<T extends string | number | boolean | null>(compute: () => T): T | ExpressionFailure {
+    return this.decide((): T | ExpressionFailure => {
+      try {
+        return compute();
+      } catch (error) {
+        if (!isPawlError(error)) throw error;
+        return { code: error.code, message: error.message, seq: 0 };
+      }
+    });
   }
 }
 

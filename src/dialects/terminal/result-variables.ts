@@ -7,10 +7,9 @@ const NO_VARIABLES = new Set(["execution_log", "final_variables", "available_wor
 
 /** The variables that a state's result sets, as texts: the standard ones, and `{state}_{field}` for each of its fields. */
 export function variablesFrom(state: string, result: JsonObject): readonly (readonly [name: string, value: string])[] {
-  const texts = Object.entries(result).flatMap(([field, value]): [string, string][] => {
-    const text = value === null || NO_VARIABLES.has(field) ? undefined : toText(value);
-    return text === undefined ? [] : [[field, text]];
-  });
+  const texts = Object.entries(result).flatMap(([field, value]): [string, string][] =>
+    value === null || NO_VARIABLES.has(field) ? [] : [[field, toText(value)]],
+  );
   const byField = new Map(texts);
   const standard = [...STANDARD_VARIABLES].flatMap(([name, field]): [string, string][] => {
     const text = byField.get(field);

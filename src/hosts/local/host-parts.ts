@@ -53,7 +53,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
   const [blobs, files] = [retries.blobs(options.blobs), retries.files(options.files)];
   const parsed = new ParsedJsonCache();
   const tools: Required<TextTools> = {
-    matches: (text, pattern) => options.matches?.(text, pattern) ?? false,
+    matches: (...asked) => options.matches?.(...asked) ?? false,
     parse: (text) => parsed.parse(text),
   };
   const env = (name: string) => options.env(name);

@@ -1,3 +1,4 @@
+import type { Matches } from "../../core/expressions/expr.ts";
 import type { FindAll } from "../../core/policies/find-in-text.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -42,7 +43,7 @@ export interface LocalHostOptions {
   readonly secrets?: RunSecrets;
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
-  matches?(text: string, pattern: string): boolean;
+  readonly matches?: Matches;
   /** Absent: nothing can be searched for, and steps whose policies have patterns of their own are blocked. */
   readonly findAll?: FindAll;
   /** Opens the budgets that runs share. Undefined: no budget was set so far. */

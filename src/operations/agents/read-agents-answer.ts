@@ -124,11 +124,11 @@ function failureOf({ failure }: StepEntry) {
 
 /** The message is an agent's first text block, the final message of a workflow of agents, or any other output as text. */
 function messageOf(output: Json): string | null {
-  if (!isJsonObject(output)) return toText(output) ?? null;
+  if (!isJsonObject(output)) return toText(output);
   const { text, final_message: final } = output as JsonObject & { text?: Json; final_message?: Json };
   if (typeof text === "string") return text;
   if (typeof final === "string") return final;
-  return "final_response" in output ? null : (toText(output) ?? null);
+  return "final_response" in output ? null : toText(output);
 }
 
 function toolUsesOf(output: Json): Json {

@@ -150,7 +150,7 @@ class ResultReader {
 }
 
 function toVariable([name, value]: [string, Json]): [string, string] {
-  return [name, toText(value) ?? ""];
+  return [name, toText(value)];
 }
 
 function explainEnd({ code, message }: { readonly code?: string; readonly message?: string }, root: Scope): string {

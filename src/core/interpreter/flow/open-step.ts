@@ -1,5 +1,5 @@
 import { stepPath } from "../../graph/step-path.ts";
-import { type Scope, SINGLE_ITEM, type StepState } from "../../history/run-state.ts";
+import { type Failure, type Scope, SINGLE_ITEM, type StepState } from "../../history/run-state.ts";
 import { evaluateControl } from "../control-scope.ts";
 import { handleOf, seeStep } from "../lookup.ts";
 import type { Turn } from "../turn.ts";
@@ -20,8 +20,8 @@ export function openStep(turn: Turn, scope: Scope, step: number): void {
     turn.work.push({ type: "startItem", scope, step, item: SINGLE_ITEM });
     return;
   }
-  const count = turn.decisions.decide(() => countItems(turn, scope, step));
-  if (count === null) failMissingList(turn, scope, step, state);
+  const count = turn.decisions.evaluate(() => countItems(turn, scope, step));
+  if (typeof count !== "number") failList(turn, scope, { step, state }, count ?? undefined);
   else openItems(turn, scope, step, count);
 }
 
@@ -77,12 +77,17 @@ function countItems(turn: Turn, scope: Scope, step: number): number | null {
   return each.coerce === true ? 1 : null;
 }
 
-function failMissingList(turn: Turn, scope: Scope, step: number, state: StepState): void {
+function failList(
+  turn: Turn,
+  scope: Scope,
+  { step, state }: { readonly step: number; readonly state: StepState },
+  tooCostly: Failure | undefined,
+): void {
   const indexed = scope.flow.steps[step];
   const { onFailure = "abort" } = indexed?.step ?? {};
   const path = stepPath(scope.path, indexed?.escapedId ?? "", state.visit, SINGLE_ITEM);
   const message = `What "${path}" should fan out over does not exist or is no list.`;
-  const failure = { code: "LIST_MISSING", message, seq: 0 };
+  const failure = tooCostly ?? { code: "LIST_MISSING", message, seq: 0 };
   noteFailure(turn, scope, { path, code: failure.code, message: failure.message });
   if (onFailure !== "abort") {
     notePartial(turn, scope);

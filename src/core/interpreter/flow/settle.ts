@@ -174,13 +174,14 @@ export function leaveStep(turn: Turn, scope: Scope, step: number): void {
   const taken =
     transitions.length === 0
       ? -1
-      : turn.decisions.decide(() =>
+      : turn.decisions.evaluate(() =>
           transitions.findIndex(
             ({ on, when }) =>
               (on === "any" || on === outcome) &&
               (when === undefined || evaluateControl(turn.state, { scope, step, item: SINGLE_ITEM }, when) === true),
           ),
         );
+  if (typeof taken !== "number") return failScope(turn, scope, taken);
   const target = transitions[taken]?.to;
   const isAnswered = typeof target === "string" || target?.end === "success";
   if (outcome === "failure" && isAnswered && state.lossesBefore !== undefined) {

@@ -1,5 +1,5 @@
 import { stepPath } from "../../graph/step-path.ts";
-import { type Instance, type Scope, SINGLE_ITEM } from "../../history/run-state.ts";
+import { type Failure, type Instance, type Scope, SINGLE_ITEM } from "../../history/run-state.ts";
 import { Queue } from "../../queue.ts";
 import { admitTask } from "../attempt/admission.ts";
 import { succeedInstance } from "../attempt/conclude.ts";
@@ -8,6 +8,7 @@ import { beginCall } from "../step-kinds/call.ts";
 import { beginFlow } from "../step-kinds/flow.ts";
 import { beginWait } from "../step-kinds/wait.ts";
 import { beginBinding, type Turn } from "../turn.ts";
+import { noteFailure } from "./losses.ts";
 import { settleItem } from "./settle.ts";
 import { fillPlace, hasPlace } from "./window.ts";
 
@@ -22,11 +23,12 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     return;
   }
   const { when } = indexed.step;
-  if (
-    when !== undefined &&
-    !turn.decisions.decide(() => evaluateControl(turn.state, { scope, step, item }, when) === true)
-  ) {
-    settleItem(turn, { scope, step, item }, { status: "skipped" });
+  const begins =
+    when === undefined ||
+    turn.decisions.evaluate(() => evaluateControl(turn.state, { scope, step, item }, when) === true);
+  if (begins !== true) {
+    if (begins === false) settleItem(turn, { scope, step, item }, { status: "skipped" });
+    else failItem(turn, { scope, step, item }, begins);
     fillPlace(turn, scope, step);
     return;
   }
@@ -63,6 +65,18 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
   turn.state.active.set(instance.path, instance);
   scope.live.add(instance);
   beginInstance(turn, instance);
+}
+
+/** Its condition could not be decided. */
+function failItem(
+  turn: Turn,
+  at: { readonly scope: Scope; readonly step: number; readonly item: number },
+  failure: Failure,
+): void {
+  const { scope, step, item } = at;
+  const path = stepPath(scope.path, scope.flow.steps[step]?.escapedId ?? "", scope.steps[step]?.visit ?? 0, item);
+  noteFailure(turn, scope, { path, code: failure.code, message: failure.message });
+  settleItem(turn, at, { status: "failed", failure, known: undefined });
 }
 
 /** Begins an attempt of an instance, by the kind of its step. */

@@ -2,7 +2,7 @@ import type { Values } from "../../../core/binding/bind.ts";
 import { collectAssignments, collectSeqs, collectStoragePaths } from "../../../core/binding/values-needed.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
-import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Expr, Matches } from "../../../core/expressions/expr.ts";
 import type { Viewpoint } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
@@ -18,7 +18,7 @@ export interface ValueSources {
   readonly files: FileStorage;
   readonly cache: ValueCache;
   env(name: string): string | undefined;
-  matches(text: string, pattern: string): boolean;
+  readonly matches: Matches;
   /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
 }

@@ -15,8 +15,8 @@ export function readMessage(given: JsonObject, graph: Graph): JsonObject {
   );
   const session = ownField(given, "session_id") ?? null;
   return {
-    ...(message === undefined ? {} : { message: toText(message) ?? "" }),
-    ...(session === null ? {} : { session_id: toText(session) ?? "" }),
+    ...(message === undefined ? {} : { message: toText(message) }),
+    ...(session === null ? {} : { session_id: toText(session) }),
   };
 }
 
