@@ -165,3 +165,14 @@ function anySchema(): fc.Arbitrary<JsonObject> {
   }));
   return schema;
 }
+
+test("no schema makes a value that is large: it does not fit then, and the answer is refused", () => {
+  const many = 1_000_000_000;
+  const before = process.cpuUsage();
+  expect(toSchemaValue({ type: "array", minItems: many })).toHaveLength(19_999);
+  expect(Object.keys(toSchemaValue({ type: "object", minProperties: many }) as object)).toHaveLength(19_999);
+  expect(toSchemaValue({ type: "string", minLength: many })).toHaveLength(1_000_000);
+  const nested = { type: "array", minItems: many, items: { type: "array", minItems: many } };
+  expect(toSchemaValue(nested)).toHaveLength(19_999);
+  expect(process.cpuUsage(before).user).toBeLessThan(2_000_000);
+});

@@ -16,8 +16,9 @@ interface Site {
 // Deeper than this only required parts are written, so that a schema that refers to itself comes to an end.
 const OPTIONAL_DEPTH = 6;
 const MAX_DEPTH = 40;
-// A schema that refers to itself twice would double the value at every level.
+// A schema that refers to itself twice would double the value at every level, and one may ask for any number of items.
 const MAX_VALUES = 20_000;
+const MAX_TEXT_CHARS = 1_000_000;
 const MAX_MERGE_DEPTH = 8;
 const USUAL_ITEMS = 2;
 
@@ -115,7 +116,7 @@ function toObject(schema: JsonObject, site: Site): JsonObject {
   const extra = schema["additionalProperties"];
   const isMap = isJsonObject(extra) && names.size === 0;
   const minProperties = numberIn(schema, "minProperties") ?? (isMap ? USUAL_ITEMS : 0);
-  for (let n = 1; names.size < minProperties; n += 1) names.add(`key_${n}`);
+  for (let n = 1; names.size < Math.min(minProperties, site.budget.left); n += 1) names.add(`key_${n}`);
   return Object.fromEntries(
     [...names].map((field) => [field, toValue(properties[field] ?? extra, { ...site, field, depth: site.depth + 1 })]),
   );
@@ -126,7 +127,7 @@ function toList(schema: JsonObject, site: Site): readonly Json[] {
   const rest = isList(schema["items"]) ? schema["additionalItems"] : schema["items"];
   const usual = rest === false || site.depth >= OPTIONAL_DEPTH ? 0 : USUAL_ITEMS;
   const wanted = Math.max(tuple.length, usual, numberIn(schema, "minItems") ?? 0);
-  const length = Math.min(wanted, numberIn(schema, "maxItems") ?? wanted);
+  const length = Math.max(0, Math.min(wanted, numberIn(schema, "maxItems") ?? wanted, site.budget.left));
   const items = Array.from({ length }, (_, index) => {
     return toValue(tuple[index] ?? rest, { ...site, index, depth: site.depth + 1 });
   });
@@ -187,7 +188,7 @@ function toText(schema: JsonObject, { field, index }: Site): string {
   const format = BY_FORMAT[String(schema["format"])];
   if (format !== undefined) return format;
   const text = `simulated ${field}${index === 0 ? "" : ` ${index + 1}`}`;
-  const min = numberIn(schema, "minLength") ?? 0;
+  const min = Math.min(numberIn(schema, "minLength") ?? 0, MAX_TEXT_CHARS);
   return text.padEnd(min, ` ${text}`).slice(0, numberIn(schema, "maxLength") ?? Number.MAX_SAFE_INTEGER);
 }
 
