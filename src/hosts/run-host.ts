@@ -8,6 +8,9 @@ import type { CompiledDefinition } from "./compiled-definition.ts";
 /** The name of no run: who watches it is told what this process says of all its runs. */
 export const EVERY_RUN = "every-run";
 
+/** A run that only waits, for a time that is nearer than this, stays in memory and is not at rest. */
+export const NEAR_MS = 10_000;
+
 /** Drives runs: reads, decides, appends, performs. One per data directory, held by the process that owns it. */
 export interface RunHost {
   /** Loads every run that must go on now, in slices. Resolves when all of them go on. */
@@ -20,7 +23,7 @@ export interface RunHost {
   deleteRun(runId: string): Promise<void>;
   /** Calls `listen` with every event of a run from now on, after its commit, and with progress in between. */
   watch(runId: string, listen: (notice: RunNotice) => void): () => void;
-  /** Resolves when the run has ended, or when it only waits for a person or an event. */
+  /** Resolves when the run has ended, or when it only waits: for a person, for an event, or for a time that is far away. */
   settled(runId: string): Promise<RunRecord>;
   /** What attempts under way here hold of budgets, and what these runs wait for. Absent: others drive all runs. */
   budgetView?(runs: readonly string[]): BudgetView;

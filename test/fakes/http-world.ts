@@ -88,7 +88,7 @@ export class HttpWorld {
       onDefect: (error) => this.defects.push(error),
     });
     this.observers.add(this.feed);
-    this.runner = new RequestRunner(app, this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
+    this.runner = new RequestRunner(this.world.host, { maxInFlight: app.config.settings.server.max_in_flight });
     const tables = new TriggerTables(app);
     const { parts, mcp } = composeHttpParts({
       app,

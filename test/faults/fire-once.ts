@@ -50,7 +50,7 @@ export async function fireOnce(
       list: () => [{ name: graph.name, file: "/x", report: { definition: { text: "", graph }, problems: [] } }],
     },
   } as unknown as Ports;
-  const runner = new RequestRunner(app, host, { maxInFlight: 1 });
+  const runner = new RequestRunner(host, { maxInFlight: 1 });
   const raise = (error: unknown) => {
     throw error;
   };

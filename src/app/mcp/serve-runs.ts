@@ -73,5 +73,5 @@ function runnerOf(app: Place & Stores & Driving): RequestRunner {
     settled: async (runId) => (await app.host()).settled(runId),
     watch: () => () => undefined,
   };
-  return new RequestRunner(app, host, { maxInFlight: 1 });
+  return new RequestRunner(host, { maxInFlight: 1 });
 }

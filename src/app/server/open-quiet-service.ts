@@ -30,7 +30,7 @@ export async function openQuietService(whole: Ports, service: QuietService) {
   const streams = new OpenStreams();
   const { parts } = composeHttpParts({
     app,
-    runner: new RequestRunner(app, await app.host(), { maxInFlight: server.max_in_flight }),
+    runner: new RequestRunner(await app.host(), { maxInFlight: server.max_in_flight }),
     feed,
     streams,
     metrics: undefined,

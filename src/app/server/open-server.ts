@@ -55,7 +55,7 @@ export async function openServer(
 ): Promise<HttpService> {
   const { app, host } = parts;
   const { max_in_flight: maxInFlight } = app.config.settings.server;
-  const runner = new RequestRunner(app, host, { maxInFlight });
+  const runner = new RequestRunner(host, { maxInFlight });
   const server = new Server(parts, runner, await openOutbound(app.config));
   await server.openMetrics();
   tellProblems(parts.log, app.appDir, parts.firstLook);

@@ -4,6 +4,7 @@ import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
 import { readableVariables } from "../../core/trust/check-grant.ts";
 import type { ClaimedRun, RunNo, RunRecord } from "../../ports/journal.ts";
+import { NEAR_MS } from "../run-host.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs, tellHeld } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
@@ -15,9 +16,6 @@ import { RunValues, type ValueSources } from "../session/values/run-values.ts";
 import { filesOfTenant } from "../tenant-files.ts";
 import { findRecord, readRecord } from "./find-record.ts";
 import type { HostParts } from "./host-parts.ts";
-
-/** A parked run whose timer is nearer than this stays in memory. */
-const KEEP_LOADED_MS = 10_000;
 
 interface LoadedRunsParts extends HostParts {
   readonly hooks: LiveRunHooks;
@@ -179,7 +177,7 @@ export class LoadedRuns {
     const { state } = run;
     if (run.isDiscarded || run.isBusy || !isParked(state)) return;
     const wakeAt = nextTimerAt(state);
-    if (wakeAt !== undefined && wakeAt - this.#parts.clock.now() < KEEP_LOADED_MS) return;
+    if (wakeAt !== undefined && wakeAt - this.#parts.clock.now() < NEAR_MS) return;
     this.unload(run);
     this.#parts.parked(run);
   }

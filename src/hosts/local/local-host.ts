@@ -63,7 +63,10 @@ export class LocalHost implements RunHost {
       refuseWhenParking,
       release: (no) => this.#release(no),
       unloaded: (run) => this.#unloaded(run),
-      parked: () => void this.#wakeUps.setAlarm().catch((error: unknown) => this.#wakeUps.retryLater(error)),
+      parked: (run) => {
+        this.#settled.resolve(run.runId);
+        this.#wakeUps.setAlarm().catch((error: unknown) => this.#wakeUps.retryLater(error));
+      },
     });
     const runs = this.#runs;
     this.#requests = new RunRequests({ ...parts, runs, refuseWhenParking });
@@ -217,8 +220,11 @@ export class LocalHost implements RunHost {
 
   async settled(runId: string): Promise<RunRecord> {
     const run = this.#runs.byId(runId) ?? (await this.#underWay(runId));
-    if (run !== undefined && !isSettled(run)) await this.#settled.wait(run.runId);
-    else if (run !== undefined) this.#runs.parkIfIdle(run);
+    if (run !== undefined) {
+      const settled = isSettled(run) ? undefined : this.#settled.wait(run.runId);
+      this.#runs.parkIfIdle(run);
+      await settled;
+    }
     await this.#outbox.idle();
     return run?.state.phase === "finished" && run.isDurable ? run.toRecord() : findRecord(this.#options.journal, runId);
   }

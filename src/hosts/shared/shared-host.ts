@@ -4,12 +4,13 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
-import { EVERY_RUN, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
+import { EVERY_RUN, NEAR_MS, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
 import { RemoteWatch, toRelayed } from "./remote-watch.ts";
 
 export interface SharedHostParts {
@@ -17,6 +18,7 @@ export interface SharedHostParts {
   readonly local: LocalDriver;
   readonly journal: Journal;
   readonly inbox: Inbox;
+  readonly clock: Clock;
   /** Absent: what is not in the journal is seen only in the process that drives a run. */
   readonly relay?: RunRelay | undefined;
   /** False: what it starts is driven by others. */
@@ -99,7 +101,7 @@ export class SharedHost implements RunHost {
   }
 
   async settled(runId: string): Promise<RunRecord> {
-    const { local } = this.#parts;
+    const { local, clock } = this.#parts;
     for (;;) {
       try {
         return await local.settled(runId);
@@ -107,7 +109,8 @@ export class SharedHost implements RunHost {
         if (!isDrivenElsewhere(error)) throw error;
       }
       const record = await this.#find(runId);
-      const isAtRest = record.parked && record.wakeAt === undefined;
+      const { parked, wakeAt = Number.POSITIVE_INFINITY } = record;
+      const isAtRest = parked && wakeAt - clock.now() > NEAR_MS;
       if (record.completedAt !== undefined || isAtRest || this.#isClosed) return record;
       await setTimeout(LOOK_AGAIN_MS);
     }

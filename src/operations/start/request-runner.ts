@@ -3,7 +3,6 @@ import { isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { EVERY_RUN, type RunHost, type RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import type { Ports } from "../application/ports.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 
 export interface RequestRunnerOptions {
@@ -21,14 +20,8 @@ export type Ran =
   /** The run is recorded and goes on; who asked for it cannot be told how it ends. */
   | { readonly is: "unanswered"; readonly error: PawlError };
 
-/** A wait that is shorter is waited for. */
-const NEAR_MS = 10_000;
-const FIRST_LOOK_MS = 50;
-const LAST_LOOK_MS = 1_000;
-
 /** Runs for callers who wait for the result: so many at once, none when nothing can be written or the process stops. */
 export class RequestRunner {
-  readonly #app: Pick<Ports, "records" | "clock">;
   readonly #host: RunningHost;
   readonly #options: RequestRunnerOptions;
   readonly #stopWatching: () => void;
@@ -42,8 +35,7 @@ export class RequestRunner {
   /** Starts of runs that nobody waits for. Two starts of one id at the same time follow each other. */
   readonly #starting = new Map<string, Promise<unknown>>();
 
-  constructor(app: Pick<Ports, "records" | "clock">, host: RunningHost, options: RequestRunnerOptions) {
-    this.#app = app;
+  constructor(host: RunningHost, options: RequestRunnerOptions) {
     this.#host = host;
     this.#options = options;
     this.#stopWatching = host.watch(EVERY_RUN, (notice) => this.#hear(notice));
@@ -67,15 +59,13 @@ export class RequestRunner {
   async run(prepared: PreparedRun, listen?: (notice: RunNotice) => void): Promise<Ran> {
     this.refuseWhereFull();
     this.#inFlight += 1;
-    const over = new AbortController();
     const stopListening = listen === undefined ? undefined : this.#host.watch(prepared.runId, listen);
     try {
-      return await this.#unlessDisturbed(this.#runToRest(prepared, over.signal));
+      return await this.#unlessDisturbed(this.#runToRest(prepared));
     } catch (error) {
       if (error instanceof Disturbance) return { is: "unanswered", error: error.reason };
       throw error;
     } finally {
-      over.abort();
       stopListening?.();
       this.#inFlight -= 1;
       if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -128,26 +118,9 @@ export class RequestRunner {
     this.#stopWatching();
   }
 
-  async #runToRest(prepared: PreparedRun, over: AbortSignal): Promise<Ran> {
+  async #runToRest(prepared: PreparedRun): Promise<Ran> {
     await this.#host.startRun(prepared);
-    const settled = this.#host.settled(prepared.runId).then(toRan);
-    // A caller that got another answer is not told of the end.
-    settled.catch(() => undefined);
-    return Promise.race([settled, this.#untilParked(prepared.runId, over)]);
-  }
-
-  /** A run that waits for a time is not settled: its record tells. */
-  async #untilParked(runId: string, over: AbortSignal): Promise<Ran> {
-    for (let delayMs = FIRST_LOOK_MS; !over.aborted; delayMs = Math.min(2 * delayMs, LAST_LOOK_MS)) {
-      await setTimeout(delayMs, undefined, { signal: over, ref: false }).catch(() => undefined);
-      if (over.aborted) break;
-      const record = await (await this.#app.records()).journal.findRun(runId);
-      if (record === undefined || record === "ambiguous") continue;
-      const isFar = record.wakeAt === undefined || record.wakeAt - this.#app.clock.now() > NEAR_MS;
-      if (record.status === "awaiting_approval" || (record.status === "waiting" && isFar))
-        return { is: "parked", record };
-    }
-    return new Promise<never>(() => undefined);
+    return toRan(await this.#host.settled(prepared.runId));
   }
 
   #hear(notice: RunNotice): void {

@@ -118,6 +118,6 @@ export class HereCaller implements RunCaller {
       settled: async (runId: string) => (await this.#startHost()).settled(runId),
       watch: () => () => undefined,
     };
-    return new Submissions(new RequestRunner(this.#app, host, { maxInFlight: 1 }));
+    return new Submissions(new RequestRunner(host, { maxInFlight: 1 }));
   }
 }
