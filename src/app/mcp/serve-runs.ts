@@ -1,9 +1,9 @@
 import { readVersion } from "../../config/read-version.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
-import type { AppHost, Driving, Place, Ports, ServeRunsOptions, Stores } from "../../operations/application/ports.ts";
+import type { AppHost, Ports, ServeRunsOptions } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
-import { RequestRunner, type RunningHost } from "../../operations/start/request-runner.ts";
+import { runnerForOne } from "../../operations/start/request-runner.ts";
 import { Submissions } from "../../operations/start/submit-run.ts";
 import type { LentParts } from "../../surfaces/mcp/service/service-tool.ts";
 import type { ReconnectingHost } from "../owner/reconnecting-host.ts";
@@ -48,7 +48,7 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
 /** A host that lasted longer than its call would keep a process in the background, and that one the data directory. */
 function lendFrom({ app, openHost }: Served) {
   return async <T>(use: (lent: LentParts) => Promise<T>): Promise<T> => {
-    if (openHost === undefined) return use({ app, submissions: new Submissions(runnerOf(app)) });
+    if (openHost === undefined) return use({ app, submissions: new Submissions(runnerForOne(() => app.host())) });
     let opened: Promise<ReconnectingHost> | undefined;
     const host = (): Promise<AppHost> => {
       opened ??= openHost();
@@ -56,7 +56,7 @@ function lendFrom({ app, openHost }: Served) {
     };
     const own = withMethods(app, { host, backgroundHost: host });
     try {
-      return await use({ app: own, submissions: new Submissions(runnerOf(own)) });
+      return await use({ app: own, submissions: new Submissions(runnerForOne(host)) });
     } finally {
       await opened?.then(
         (each) => each.park(AbortSignal.abort()),
@@ -64,14 +64,4 @@ function lendFrom({ app, openHost }: Served) {
       );
     }
   };
-}
-
-/** No host is asked for before the run could begin: that may start a process. */
-function runnerOf(app: Place & Stores & Driving): RequestRunner {
-  const host: RunningHost = {
-    startRun: async (start) => (await app.host()).startRun(start),
-    settled: async (runId) => (await app.host()).settled(runId),
-    watch: () => () => undefined,
-  };
-  return new RequestRunner(host, { maxInFlight: 1 });
 }

@@ -20,6 +20,16 @@ export type Ran =
   /** The run is recorded and goes on; who asked for it cannot be told how it ends. */
   | { readonly is: "unanswered"; readonly error: PawlError };
 
+/** Runs for one caller, by a host that is asked for when the run could begin: that may start a process. */
+export function runnerForOne(openHost: () => Promise<RunningHost>): RequestRunner {
+  const host: RunningHost = {
+    startRun: async (start) => (await openHost()).startRun(start),
+    settled: async (runId) => (await openHost()).settled(runId),
+    watch: () => () => undefined,
+  };
+  return new RequestRunner(host, { maxInFlight: 1 });
+}
+
 /** Runs for callers who wait for the result: so many at once, none when nothing can be written or the process stops. */
 export class RequestRunner {
   readonly #host: RunningHost;

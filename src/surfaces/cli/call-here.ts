@@ -109,15 +109,10 @@ export class HereCaller implements RunCaller {
   }
 
   async #openSubmissions() {
-    const [{ RequestRunner }, { Submissions }] = await Promise.all([
+    const [{ runnerForOne }, { Submissions }] = await Promise.all([
       import("../../operations/start/request-runner.ts"),
       import("../../operations/start/submit-run.ts"),
     ]);
-    const host = {
-      startRun: async (start: Parameters<AppHost["startRun"]>[0]) => (await this.#startHost()).startRun(start),
-      settled: async (runId: string) => (await this.#startHost()).settled(runId),
-      watch: () => () => undefined,
-    };
-    return new Submissions(new RequestRunner(host, { maxInFlight: 1 }));
+    return new Submissions(runnerForOne(this.#startHost));
   }
 }

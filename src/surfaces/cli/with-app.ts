@@ -41,31 +41,20 @@ export function toOpenOptions(options: CommonOptions, voice: Voice): Parameters<
   };
 }
 
-function toFlags({
-  data,
-  web,
-  lenient,
-  role,
-  concurrency,
-  endpoint,
-  drivenBy,
-}: CommonOptions): Parameters<OpenApp>[0]["flags"] {
-  return {
-    ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "--data" } }),
-    ...(lenient === undefined ? {} : { "definitions.lenient": { value: "true", flag: "--lenient" } }),
-    ...(role === undefined ? {} : { "server.role": { value: role, flag: "--role" } }),
-    ...(concurrency === undefined ? {} : { "worker.concurrency": { value: concurrency, flag: "--concurrency" } }),
-    ...(endpoint?.host === undefined ? {} : { "restate.endpoint_host": { value: endpoint.host, flag: "--host" } }),
-    ...(endpoint?.port === undefined ? {} : { "restate.endpoint_port": { value: `${endpoint.port}`, flag: "--port" } }),
-    ...(drivenBy === undefined ? {} : toRestateFlags(drivenBy)),
-    ...(web === undefined ? {} : { "terminal.web_enabled": { value: "true", flag: "--web" } }),
-  };
-}
-
-function toRestateFlags({ ingressUrl, adminUrl }: NonNullable<CommonOptions["drivenBy"]>) {
-  return {
-    "restate.url": { value: ingressUrl, flag: "--restate" },
-    "restate.admin_url": { value: adminUrl, flag: "--restate" },
-    "restate.register": { value: "true", flag: "--restate" },
-  };
+function toFlags(options: CommonOptions): Parameters<OpenApp>[0]["flags"] {
+  const { data, web, lenient, role, concurrency, endpoint, drivenBy } = options;
+  const flags: readonly (readonly [setting: string, flag: string, value: string | number | boolean | undefined])[] = [
+    ["data.dir", "--data", data === undefined ? undefined : resolve(data)],
+    ["definitions.lenient", "--lenient", lenient],
+    ["server.role", "--role", role],
+    ["worker.concurrency", "--concurrency", concurrency],
+    ["restate.endpoint_host", "--host", endpoint?.host],
+    ["restate.endpoint_port", "--port", endpoint?.port],
+    ["restate.url", "--restate", drivenBy?.ingressUrl],
+    ["restate.admin_url", "--restate", drivenBy?.adminUrl],
+    ["restate.register", "--restate", drivenBy === undefined ? undefined : true],
+    ["terminal.web_enabled", "--web", web],
+  ];
+  const given = flags.filter(([, , value]) => value !== undefined);
+  return Object.fromEntries(given.map(([setting, flag, value]) => [setting, { value: String(value), flag }]));
 }

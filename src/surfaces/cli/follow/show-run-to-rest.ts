@@ -74,7 +74,7 @@ async function followToRest(caller: RunCaller, run: ShownRun, { printer, signals
   let { start } = run;
   const graph = start?.graph ?? (await caller.readGraph(runId));
   for (;;) {
-    const notices = new CallGraphs(
+    const notices = withGraphs(
       (hash) => caller.readGraph(runId, hash),
       (notice) => printer.notice(notice),
     );
@@ -133,58 +133,27 @@ function tellWebhooks(count: number): void {
   if (count > 1) tell(`${count} webhooks are stored and will be delivered by \`pawl serve\`.`);
 }
 
-/**
- * Passes notices on, in order, and gives each call of another workflow the graph that it names. While a graph is read
- * the notices behind it wait.
- */
-class CallGraphs {
-  readonly #read: (hash: string) => Promise<Graph>;
-  readonly #listen: (notice: LiveNotice) => void;
-  readonly #waiting: LiveNotice[] = [];
-  readonly #known = new Set<string>();
-  #reading: Promise<void> | undefined;
-
-  constructor(read: (hash: string) => Promise<Graph>, listen: (notice: LiveNotice) => void) {
-    this.#read = read;
-    this.#listen = listen;
-  }
-
-  notice(notice: LiveNotice): void {
-    if (this.#reading === undefined && this.#missing(notice) === undefined) {
-      this.#listen(notice);
-      return;
-    }
-    this.#waiting.push(notice);
-    this.#reading ??= this.#passOn();
-  }
-
+interface PassedOn {
+  notice(notice: LiveNotice): void;
   /** Resolves when everything has been passed on. */
-  async idle(): Promise<void> {
-    await this.#reading;
-  }
+  idle(): Promise<void>;
+}
 
-  async #passOn(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      this.#listen(await this.#withGraph(next));
-    }
-    this.#reading = undefined;
-  }
-
-  async #withGraph(notice: LiveNotice): Promise<LiveNotice> {
-    const hash = this.#missing(notice);
-    if (hash === undefined) return notice;
-    try {
-      const graph = await this.#read(hash);
-      this.#known.add(hash);
-      return { ...notice, graph } as LiveNotice;
-    } catch {
-      // The view shows less; whoever drives the run says what is wrong.
-      return notice;
-    }
-  }
-
-  #missing(notice: LiveNotice): string | undefined {
-    if (notice.type !== "event" || notice.event.type !== "callResolved") return undefined;
-    return this.#known.has(notice.event.graph) ? undefined : notice.event.graph;
-  }
+/** Passes notices on, in order, and gives the first call of each other workflow the graph that it names. */
+function withGraphs(read: (hash: string) => Promise<Graph>, listen: (notice: LiveNotice) => void): PassedOn {
+  const known = new Set<string>();
+  let passing = Promise.resolve();
+  const complete = async (notice: LiveNotice): Promise<LiveNotice> => {
+    if (notice.type !== "event" || notice.event.type !== "callResolved" || known.has(notice.event.graph)) return notice;
+    known.add(notice.event.graph);
+    // Without it the view shows less; whoever drives the run says what is wrong.
+    const graph = await read(notice.event.graph).catch(() => undefined);
+    return graph === undefined ? notice : { ...notice, graph };
+  };
+  return {
+    notice: (notice) => {
+      passing = passing.then(async () => listen(await complete(notice)));
+    },
+    idle: () => passing,
+  };
 }

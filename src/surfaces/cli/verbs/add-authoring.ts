@@ -1,8 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { Argument, type Command } from "commander";
 import type { CommonOptions, OpenApp } from "../cli-context.ts";
-import type { Shell } from "../commands/completion.ts";
 import type { DevOptions } from "../commands/dev.ts";
 import type { GraphOptions } from "../commands/graph.ts";
+import { print } from "../print.ts";
 import { toOpenOptions } from "../with-app.ts";
 import { withCommon } from "./common-options.ts";
 import { toPort } from "./option-values.ts";
@@ -86,9 +87,8 @@ export function addCompletion(program: Command, exitWith: (code: number) => void
     .command("completion")
     .description("print what completes verbs, options and names in a shell: source <(pawl completion bash)")
     .addArgument(new Argument("<shell>", "whose").choices(["bash", "zsh", "fish"]))
-    .action(async (shell: Shell) => {
-      const { printCompletionScript } = await import("../commands/completion.ts");
-      await printCompletionScript(shell);
+    .action(async (shell: string) => {
+      print(await readFile(new URL(`../../../../bin/completion/pawl.${shell}`, import.meta.url), "utf8"));
       exitWith(0);
     });
 }

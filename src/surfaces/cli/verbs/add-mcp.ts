@@ -1,26 +1,50 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { McpCoreOptions, McpServeOptions, McpTerminalOptions } from "../commands/mcp.ts";
+import type { CommonOptions } from "../cli-context.ts";
+import { tell } from "../print.ts";
+import { withStopSignals } from "../stop-signals.ts";
 import { withCommon } from "./common-options.ts";
 import { toPort } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
 
-/** `pawl mcp`: servers for other programs. */
+interface ReachOptions extends CommonOptions {
+  readonly http?: true;
+  readonly host?: string;
+  readonly port?: number;
+  readonly token?: string;
+}
+
+/** `pawl mcp`: servers for other programs. Stdout belongs to the protocol. */
 export function addMcp(program: Command, perform: Perform): void {
   const mcp = program.command("mcp").description("offer tools to other programs");
   const serve = mcp
     .command("serve", { isDefault: true })
     .description("runs, workflows, schedules and approvals as an MCP server over stdin and stdout (the default)");
-  withReach(withCommon(serve)).action(async (options: McpServeOptions) => {
-    await perform(options, async (app) => (await import("../commands/mcp.ts")).mcpServe(app, options));
-  });
+  withReach(withCommon(serve)).action((options: ReachOptions) =>
+    perform(options, (app) =>
+      withStopSignals(async ({ stop }) => {
+        await app.serveRuns({ ...toReach(options), log: tell, stop });
+        return 0;
+      }),
+    ),
+  );
   addMcpTerminal(mcp, perform);
   withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
     .option("--http", "over HTTP, on this machine only")
     .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
     .option("--plain-names", "name tools with `_` in place of `.`")
-    .action(async (options: McpCoreOptions) => {
-      await perform(options, async (app) => (await import("../commands/mcp.ts")).mcpCore(app, options));
+    .action(async (options: ReachOptions & { readonly plainNames?: true }) => {
+      const { http } = toReach(options);
+      await perform(options, (app) =>
+        withStopSignals(async ({ stop }) => {
+          await app.serveTools({ http, plainNames: options.plainNames === true, log: tell, stop });
+          return 0;
+        }),
+      );
     });
+}
+
+function toReach({ http, host, port = 0, token }: ReachOptions) {
+  return { ...(http === true ? { http: { port, host } } : {}), token };
 }
 
 function withReach(command: Command): Command {
@@ -38,8 +62,15 @@ function addMcpTerminal(mcp: Command, perform: Perform): void {
   withReach(withCommon(terminal))
     .option("--web", "let people watch the terminals in a browser (terminal.web_enabled)")
     .option("--tools <list>", "`runs`: also get_run, list_runs, cancel_run, respond_to_run", toToolsets)
-    .action(async (options: McpTerminalOptions) => {
-      await perform(options, async (app) => (await import("../commands/mcp.ts")).mcpTerminal(app, options));
+    .action(async (options: ReachOptions & { readonly tools?: readonly string[] }) => {
+      const withRuns = options.tools?.includes("runs") === true;
+      await perform(options, (app) =>
+        withStopSignals(async ({ stop, force }) => {
+          await app.serveTerminals({ ...toReach(options), withRuns, log: tell, stop });
+          await app.leave(stop, force);
+          return 0;
+        }),
+      );
     });
 }
 

@@ -10,7 +10,6 @@ import { asking, type Perform } from "./perform.ts";
 /** What stands above the verbs of a topic in the help. */
 const TOPICS: Readonly<Record<string, string>> = {
   approvals: "questions that wait for a person",
-  data: "all runs and records, moved as one file",
   db: "the database that processes share",
   "dead-letter": "steps that have failed for good",
   workflows: "workflows that go by a name",

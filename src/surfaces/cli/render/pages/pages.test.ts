@@ -10,7 +10,6 @@ import { renderError } from "./render-error.ts";
 import { renderEvent } from "./render-events.ts";
 import { renderGraph } from "./render-graph.ts";
 import { renderList } from "./render-list.ts";
-import { renderProblems } from "./render-problems.ts";
 import { renderRun } from "./render-run.ts";
 import { renderApprovals } from "./views.ts";
 
@@ -181,15 +180,6 @@ test("events are one line each, with what matters of them", () => {
     "    1  2026-01-02T12:00:00.000Z  runStarted  w",
     "   12  2026-01-02T12:00:00.000Z  stepFailed  a[1] try 2  TIMEOUT Too slow. $0.25",
   ]);
-});
-
-test("problems end with how many there are", () => {
-  const problems = [{ severity: "error" }, { severity: "error" }, { severity: "warning" }] as const;
-
-  expect(renderProblems(problems, ["frame 1", "frame 2", "frame 3"], paint)).toMatch(
-    /frame 3\n\n2 errors, 1 warning\.$/,
-  );
-  expect(renderProblems([], [], paint)).toBe("No problems.");
 });
 
 test("an error is its code, its message and what to do", () => {
