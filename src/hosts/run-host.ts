@@ -8,9 +8,6 @@ import type { CompiledDefinition } from "./compiled-definition.ts";
 /** The name of no run: who watches it is told what this process says of all its runs. */
 export const EVERY_RUN = "every-run";
 
-/** A run that only waits, for a time that is nearer than this, stays in memory and is not at rest. */
-export const NEAR_MS = 10_000;
-
 /** Drives runs: reads, decides, appends, performs. One per data directory, held by the process that owns it. */
 export interface RunHost {
   /** Loads every run that must go on now, in slices. Resolves when all of them go on. */

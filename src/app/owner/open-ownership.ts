@@ -92,20 +92,11 @@ async function openRestateIfChosen(
 
 /** Where there are other processes, each takes requests to the runs of all. */
 async function shareHost(local: LocalHost, seat: Seat, { host }: OwnershipParts): Promise<RunHost> {
-  const { inbox, journal, relay, clock } = seat;
+  const { inbox, journal, relay } = seat;
   if (inbox === undefined) return local;
   const { SharedHost } = await import("../../hosts/shared/shared-host.ts");
   const { secrets, onDefect } = host;
-  return new SharedHost({
-    local,
-    journal,
-    inbox,
-    clock,
-    relay,
-    drives: seat.drives?.runs !== "none",
-    secrets,
-    onDefect,
-  });
+  return new SharedHost({ local, journal, inbox, relay, drives: seat.drives?.runs !== "none", secrets, onDefect });
 }
 
 /** Runs that other processes have left or handed over are taken up here. */

@@ -4,7 +4,6 @@ import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
 import { readableVariables } from "../../core/trust/check-grant.ts";
 import type { ClaimedRun, RunNo, RunRecord } from "../../ports/journal.ts";
-import { NEAR_MS } from "../run-host.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs, tellHeld } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
@@ -16,6 +15,9 @@ import { RunValues, type ValueSources } from "../session/values/run-values.ts";
 import { filesOfTenant } from "../tenant-files.ts";
 import { findRecord, readRecord } from "./find-record.ts";
 import type { HostParts } from "./host-parts.ts";
+
+/** A parked run whose timer is nearer than this stays in memory. */
+const KEEP_LOADED_MS = 10_000;
 
 interface LoadedRunsParts extends HostParts {
   readonly hooks: LiveRunHooks;
@@ -176,10 +178,13 @@ export class LoadedRuns {
   parkIfIdle(run: LiveRun): void {
     const { state } = run;
     if (run.isDiscarded || run.isBusy || !isParked(state)) return;
-    const wakeAt = nextTimerAt(state);
-    if (wakeAt !== undefined && wakeAt - this.#parts.clock.now() < NEAR_MS) return;
+    if (!this.isFar(nextTimerAt(state))) return;
     this.unload(run);
     this.#parts.parked(run);
+  }
+
+  isFar(wakeAt = Number.POSITIVE_INFINITY): boolean {
+    return wakeAt - this.#parts.clock.now() >= KEEP_LOADED_MS;
   }
 
   /** It cannot go on in this process as it is, and is loaded again later. That is no death of the process. */

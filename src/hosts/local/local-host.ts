@@ -229,6 +229,10 @@ export class LocalHost implements RunHost {
     return run?.state.phase === "finished" && run.isDurable ? run.toRecord() : findRecord(this.#options.journal, runId);
   }
 
+  isFar(wakeAt: number | undefined): boolean {
+    return this.#runs.isFar(wakeAt);
+  }
+
   /** Only the state of a parked run says whether it waits for the clock or for people: the run is loaded. */
   async #underWay(runId: string): Promise<LiveRun | undefined> {
     const record = await findRecord(this.#options.journal, runId);

@@ -4,13 +4,12 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
-import { EVERY_RUN, NEAR_MS, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
+import { EVERY_RUN, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
 import { RemoteWatch, toRelayed } from "./remote-watch.ts";
 
 export interface SharedHostParts {
@@ -18,7 +17,6 @@ export interface SharedHostParts {
   readonly local: LocalDriver;
   readonly journal: Journal;
   readonly inbox: Inbox;
-  readonly clock: Clock;
   /** Absent: what is not in the journal is seen only in the process that drives a run. */
   readonly relay?: RunRelay | undefined;
   /** False: what it starts is driven by others. */
@@ -32,6 +30,8 @@ interface LocalDriver extends RunHost {
   request(runId: string, request: RunRequest, id?: number): Promise<RunRecord>;
   /** Goes on with runs that are due and that no process drives. */
   takeUpDue(): Promise<unknown>;
+  /** A run that only waits until then is at rest. */
+  isFar(wakeAt: number | undefined): boolean;
 }
 
 const LOOK_AGAIN_MS = 200;
@@ -101,7 +101,7 @@ export class SharedHost implements RunHost {
   }
 
   async settled(runId: string): Promise<RunRecord> {
-    const { local, clock } = this.#parts;
+    const { local } = this.#parts;
     for (;;) {
       try {
         return await local.settled(runId);
@@ -109,8 +109,7 @@ export class SharedHost implements RunHost {
         if (!isDrivenElsewhere(error)) throw error;
       }
       const record = await this.#find(runId);
-      const { parked, wakeAt = Number.POSITIVE_INFINITY } = record;
-      const isAtRest = parked && wakeAt - clock.now() > NEAR_MS;
+      const isAtRest = record.parked && local.isFar(record.wakeAt);
       if (record.completedAt !== undefined || isAtRest || this.#isClosed) return record;
       await setTimeout(LOOK_AGAIN_MS);
     }
