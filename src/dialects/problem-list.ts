@@ -67,11 +67,11 @@ export class ProblemList {
     else this.warning(finding);
   }
 
-  /** A key that means nothing in `where`, e.g. "in a step". One that forbids or limits something is a slip: it would not hold. */
+  /** A key that means nothing in `where`, e.g. "in a step". One that guards or guides something is a slip: it would not hold. */
   unknownKey(key: string, known: Iterable<string>, { where, within = "", at, remedy }: UnknownKey): void {
-    const doesRestrict = restricts(`${within} ${key}`);
-    const isError = !this.#isLenient && (doesRestrict || isMisspelt(key, known));
-    const then = doesRestrict ? ": what it limits would not hold" : isError ? "" : " and is ignored";
+    const lost = restricts(`${within} ${key}`) ? "what it limits" : guides(key) ? "what it asks for" : undefined;
+    const isError = !this.#isLenient && (lost !== undefined || isMisspelt(key, known));
+    const then = lost !== undefined ? `: ${lost} would not hold` : isError ? "" : " and is ignored";
     const message = `\`${toExcerpt(key)}\` means nothing ${where}${then}.`;
     const finding = { code: "UNKNOWN_KEY", at, message, remedy } as const;
     if (isError) this.error(finding);
@@ -90,14 +90,36 @@ export class ProblemList {
   }
 }
 
-const WORDS = new Set(
-  "allow allowed allowlist whitelist deny denied denylist blacklist block blocked exclude excluded exclusions disallow disallowed forbid forbidden restrict restricted restrictions only max maximum limit limits limited budget quota cap readonly sandbox sandboxed".split(
-    " ",
-  ),
+const LIMITING = toSet(
+  "allow allowed allowlist whitelist deny denied denylist blacklist block blocked exclude excluded exclusions disallow disallowed forbid forbidden restrict restricted restrictions only max maximum limit limits limited budget quota cap readonly sandbox sandboxed",
 );
+
+/** What workflow languages call that which changes whether, when or how often something runs. */
+const GUIDING = toSet(
+  "if unless when condition conditions conditional guard guards precondition preconditions skip until while break retry retries retrier retryable attempts backoff catch finally fallback tolerate tolerated tolerance concurrency concurrent parallelism debounce throttle delay timeout timeouts deadline ttl cron schedule schedules interval repeat foreach compensate compensation compensations rollback undo approve approval approvals confirm confirmation idempotent idempotency dedupe deduplicate lock mutex semaphore singleton enabled disabled depends needs requires",
+);
+
+/** `onError`, `on_failure`: what happens after. `onboarding` is none. */
+const HANDLER = /^on_(error|errors|fail|failed|failure|failures|timeout|cancel|exception|success)(_|$)/;
+
+function toSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(" "));
+}
 
 /** Whether a key forbids or limits something, by its words: `allowed_tools`, `maxCalls`, `exclude_components`. */
 export function restricts(key: string): boolean {
-  const words = key.replace(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
-  return words.split(/[^a-z]+/).some((word) => WORDS.has(word));
+  return wordsOf(key).some((word) => LIMITING.has(word));
+}
+
+/** Whether a key says whether, when or how often something runs, by its words: `if`, `retryOn`, `onError`, `toleratedFailures`. */
+export function guides(key: string): boolean {
+  const words = wordsOf(key);
+  return words.some((word) => GUIDING.has(word)) || HANDLER.test(words.join("_"));
+}
+
+function wordsOf(key: string): readonly string[] {
+  return key
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z]+/);
 }
