@@ -96,6 +96,27 @@ describe("one entry that SQLite refuses", () => {
     expect(await readPaths(journal, c)).toEqual(["step1", "of c"]);
   });
 
+  test("is dropped alone where only a statement finds it, with all that it would have written", async () => {
+    const journal = openJournal(newPath());
+    const [a, b, c] = [await createRun(journal, "a"), await createRun(journal, "b"), await createRun(journal, "c")];
+    const broken = { event: started("of b"), value: {} as unknown as string };
+    const entries = [a, b, b, c].map((run, index) => ({
+      run,
+      afterSeq: 1,
+      events: index === 1 ? [{ event: started("first") }, broken] : [{ event: started(`entry ${index}`) }],
+      patch: { costMicro: index },
+    }));
+    expect(await journal.append(entries)).toMatchObject([
+      { ok: true },
+      { reason: "refused" },
+      { ok: true },
+      { ok: true },
+    ]);
+    expect(await readPaths(journal, b)).toEqual(["step1", "entry 2"]);
+    expect(await journal.readRun(b)).toMatchObject({ costMicro: 2 });
+    expect(await readPaths(journal, c)).toEqual(["step1", "entry 3"]);
+  });
+
   test("a second writer beside the owner loses by conflict, entry by entry", async () => {
     const path = newPath();
     const owner = openJournal(path);
