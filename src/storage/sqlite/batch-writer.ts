@@ -19,9 +19,11 @@ interface Changes {
   readonly events: EventRows;
 }
 
+type WriteEntry = (entry: EncodedEntry, changes: Changes) => Refusal | undefined;
+
 /**
- * Commits batches. Conflicts are found against the heads of runs in memory. When SQLite itself refuses a statement, the batch is
- * done again without the entry that it belongs to.
+ * Commits batches. Conflicts are found against the heads of runs in memory, so that the good case pays for no
+ * savepoints; only when SQLite itself refuses a statement is the batch done again, entry by entry.
  */
 export class BatchWriter {
   readonly #statements: Statements;
@@ -34,8 +36,6 @@ export class BatchWriter {
   /** The end of the order of all runs. Undefined: it must be read. */
   #log: { readonly open: OpenPart | undefined } | undefined;
   #newestRun: RunNo;
-  /** The place in its batch of the entry that is being written. */
-  #writing: number | undefined;
   /** A batch that is tried again is one of the last. */
   readonly #lastBatches = new BoundedMap<string, Refusals>(REMEMBERED_BATCHES);
 
@@ -64,28 +64,13 @@ export class BatchWriter {
   }
 
   #append(batch: EncodedBatch): Refusals {
-    const broken = new Map<number, Refusal>();
-    for (let isAgain = false; ; isAgain = true) {
-      try {
-        return this.#commitBatch(batch, broken, isAgain);
-      } catch (error) {
-        const failure = toStorageFailure(error, this.#path);
-        if (failure !== undefined) throw failure;
-        if (isAgain) {
-          if (this.#writing === undefined) throw error;
-          broken.set(this.#writing, refused(error instanceof Error ? error.message : String(error)));
-        }
-        this.#forget();
-      }
+    try {
+      return this.#commitBatch(batch, this.#writeEntry);
+    } catch (error) {
+      const failure = toStorageFailure(error, this.#path);
+      if (failure !== undefined) throw failure;
     }
-  }
-
-  /** A statement failed that should not: the file counts instead of memory. */
-  #forget(): void {
-    this.#heads.clear();
-    this.#pins.clear();
-    this.#log = undefined;
-    this.#newestRun = this.#attempt(() => this.#readNewestRun());
+    return this.#appendOneByOne(batch);
   }
 
   finishOutbox(ids: readonly number[]): void {
@@ -112,6 +97,17 @@ export class BatchWriter {
     });
   }
 
+  /** A statement failed that should not: trust the file instead of memory, and let each entry fail alone. */
+  #appendOneByOne(batch: EncodedBatch): Refusals {
+    this.#heads.clear();
+    this.#pins.clear();
+    this.#log = undefined;
+    return this.#attempt(() => {
+      this.#newestRun = this.#readNewestRun();
+      return this.#commitBatch(batch, this.#writeEntryGuarded);
+    });
+  }
+
   #attempt<T>(act: () => T): T {
     try {
       return act();
@@ -120,31 +116,19 @@ export class BatchWriter {
     }
   }
 
-  /** `isAgain`: a statement was refused, so that each entry is written before the next one is looked at. */
-  #commitBatch({ entries, rows }: EncodedBatch, broken: Refusals, isAgain: boolean): Refusals {
-    this.#writing = undefined;
-    const events = new EventRows(rows, this.#statements);
-    const changes: Changes = { heads: new Map(), pins: new Set(), events };
+  #commitBatch({ entries, rows }: EncodedBatch, write: WriteEntry): Refusals {
+    const changes: Changes = { heads: new Map(), pins: new Set(), events: new EventRows(rows, this.#statements) };
     // Read before anything is written, because the batch continues it.
     const { open } = this.#log ?? { open: this.#readOpenPart() };
     const refusals = new Map<number, Refusal>();
     const written: EncodedEntry[] = [];
     this.#log = this.#statements.inTransaction(() => {
       for (const [index, entry] of entries.entries()) {
-        this.#writing = index;
-        const head = changes.heads.get(entry.run) ?? this.#findHead(entry.run);
-        const refusal = broken.get(index) ?? this.#findRefusal(head, entry, isAgain);
-        if (refusal === undefined) {
-          this.#writeEntry(head, entry, changes);
-          written.push(entry);
-        } else {
-          events.skip(entry.count);
-          refusals.set(index, refusal);
-        }
-        if (isAgain) events.insertRest();
+        const refusal = write(entry, changes);
+        if (refusal === undefined) written.push(entry);
+        else refusals.set(index, refusal);
       }
-      this.#writing = undefined;
-      events.insertRest();
+      changes.events.insertRest();
       const logged = logBatch(written, open);
       if (logged.commit !== undefined) this.#prepare(sql.INSERT_COMMIT).run(logged.commit.at, logged.commit.entries);
       return logged;
@@ -153,16 +137,14 @@ export class BatchWriter {
     return refusals;
   }
 
-  #findRefusal(head: RunHead | undefined, entry: EncodedEntry, isAgain: boolean): Refusal | undefined {
-    const { unfit, create } = entry;
+  readonly #writeEntry: WriteEntry = (entry, changes) => {
+    const { run, at, count, create, patch, pins, outbox, violations, unfit } = entry;
+    const head = changes.heads.get(run) ?? this.#findHead(run);
     const refusal = findRefusal(head, entry) ?? (unfit === undefined ? undefined : refused(unfit));
-    if (refusal !== undefined || create === undefined || !isAgain) return refusal;
-    const id = String(create[1]);
-    return this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) === undefined ? undefined : taken(id);
-  }
-
-  #writeEntry(head: RunHead | undefined, entry: EncodedEntry, changes: Changes): void {
-    const { run, at, count, create, patch, pins, outbox, violations } = entry;
+    if (refusal !== undefined) {
+      changes.events.skip(count);
+      return refusal;
+    }
     if (create !== undefined) this.#prepare(sql.INSERT_RUN).run(...create);
     else if (patch !== undefined) this.#updateRun(run, patch);
     changes.events.insert(count);
@@ -170,8 +152,35 @@ export class BatchWriter {
     const newPins = (pins ?? []).filter(({ hash }) => !this.#pins.has(hash) && !changes.pins.has(hash));
     for (const { hash, text } of newPins) this.#prepare(sql.INSERT_PIN).run(hash, text);
     for (const { kind, body } of outbox ?? []) this.#prepare(sql.INSERT_OUTBOX).run(run, kind, body, at);
+
+    // Last, because an entry that fails half-way must leave no trace in the batch.
     changes.heads.set(run, headAfter(head, entry));
     for (const { hash } of newPins) changes.pins.add(hash);
+    return undefined;
+  };
+
+  readonly #writeEntryGuarded: WriteEntry = (entry, changes) => {
+    const { events } = changes;
+    const end = events.end + entry.count;
+    this.#prepare("SAVEPOINT entry").run();
+    try {
+      const refusal = this.#writeEntry(entry, changes);
+      events.insertRest();
+      this.#prepare("RELEASE entry").run();
+      return refusal;
+    } catch (error) {
+      if (toStorageFailure(error, this.#path) !== undefined) throw error;
+      this.#prepare("ROLLBACK TO entry").run();
+      this.#prepare("RELEASE entry").run();
+      events.goOnAt(end);
+      const [, id] = entry.create ?? [];
+      if (typeof id === "string" && this.#isTaken(id)) return taken(id);
+      return refused(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  #isTaken(id: string): boolean {
+    return this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) !== undefined;
   }
 
   #updateRun(run: RunNo, patch: RunPatch): void {
@@ -234,6 +243,10 @@ class EventRows {
     this.#statements = statements;
   }
 
+  get end(): number {
+    return this.#end;
+  }
+
   insert(count: number): void {
     this.#end += count;
     while (this.#end - this.#begin >= sql.EVENTS_AT_ONCE) this.#insertNext(sql.INSERT_EVENTS, sql.EVENTS_AT_ONCE);
@@ -241,12 +254,16 @@ class EventRows {
 
   skip(count: number): void {
     this.insertRest();
-    this.#end += count;
-    this.#begin = this.#end;
+    this.goOnAt(this.#end + count);
   }
 
   insertRest(): void {
     while (this.#begin < this.#end) this.#insertNext(sql.INSERT_EVENT, 1);
+  }
+
+  goOnAt(end: number): void {
+    this.#begin = end;
+    this.#end = end;
   }
 
   #insertNext(text: string, count: number): void {
