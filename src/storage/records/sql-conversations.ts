@@ -18,16 +18,7 @@ interface ExchangeRow {
 
 export const EXCHANGES = new RecordTable<ExchangeRow>(
   "exchanges",
-  {
-    no: serial,
-    tenant: text,
-    agent: text,
-    session: text,
-    key: text,
-    at: integer,
-    userSaid: text,
-    agentSaid: text,
-  },
+  { no: serial, tenant: text, agent: text, session: text, key: text, at: integer, userSaid: text, agentSaid: text },
   {
     unique: ["tenant", "agent", "session", "key"],
     indexes: { exchanges_by_session: "(tenant, agent, session, no)" },

@@ -173,6 +173,9 @@ export class BatchWriter {
       this.#prepare("ROLLBACK TO entry").run();
       this.#prepare("RELEASE entry").run();
       events.goOnAt(end);
+      // Its last rows may have failed after it counted as written.
+      changes.heads.delete(entry.run);
+      for (const { hash } of entry.pins ?? []) changes.pins.delete(hash);
       const [, id] = entry.create ?? [];
       if (typeof id === "string" && this.#isTaken(id)) return taken(id);
       return refused(error instanceof Error ? error.message : String(error));
