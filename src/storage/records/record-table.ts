@@ -106,7 +106,7 @@ interface NamedColumn extends Column {
 }
 
 /** A table to those who make it. */
-export type Table = Pick<RecordTable<never>, "create" | "complete" | "addingSteps" | "add">;
+export type Table = Pick<RecordTable<never>, "create" | "complete" | "findUnknown" | "addingSteps" | "add">;
 
 /**
  * Records of one type in one table: the fields and their columns are described once, and the table, reading, inserting and changing
@@ -146,6 +146,12 @@ export class RecordTable<Item extends object> {
       ...(fill ?? []),
     ]);
     return [...added, ...this.#createIndexes()].join(";\n");
+  }
+
+  /** A column that a newer version has added. */
+  findUnknown(there: ReadonlySet<string>): string | undefined {
+    const known = new Set(this.#columns.map(({ name }) => `${this.#name}.${name}`));
+    return [...there].find((name) => name.startsWith(`${this.#name}.`) && !known.has(name));
   }
 
   /** The steps after the first one that have added something to the table. */

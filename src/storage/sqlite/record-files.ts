@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import { CONVERSATION_TABLES, SERVICE_TABLES } from "../record-tables.ts";
 import { type DatabaseOptions, SqliteDatabase } from "./sqlite-database.ts";
 import { Statements } from "./statement.ts";
@@ -26,11 +27,11 @@ const MOVE = `
 
 /**
  * Opens the records of the service in a file of their own, `service.db`, so that none waits for the journal's owner.
- * Throws `JOURNAL_IO`, `JOURNAL_FULL` or `JOURNAL_DAMAGED` with the path.
+ * Throws `JOURNAL_IO`, `JOURNAL_FULL`, `JOURNAL_DAMAGED` or `JOURNAL_NEWER` with the path.
  */
 export function openServiceFile(options: DatabaseOptions): SqliteDatabase {
   return SqliteDatabase.open(options, (database) =>
-    completeTables(database, () => missingIn(database, SERVICE_TABLES)),
+    completeTables(database, () => missingIn(database, SERVICE_TABLES, options)),
   );
 }
 
@@ -38,12 +39,12 @@ export function openServiceFile(options: DatabaseOptions): SqliteDatabase {
 export function openConversationFile(options: DatabaseOptions): SqliteDatabase {
   return SqliteDatabase.open(options, (database) =>
     completeTables(database, () =>
-      database.prepare(IS_OLD).get()?.["isOld"] === 1 ? [MOVE] : missingIn(database, CONVERSATION_TABLES),
+      database.prepare(IS_OLD).get()?.["isOld"] === 1 ? [MOVE] : missingIn(database, CONVERSATION_TABLES, options),
     ),
   );
 }
 
-/** Adds what the tables of an empty or older file lack. What a newer version has added stays. */
+/** Adds what the tables of an empty or older file lack. */
 function completeTables(database: DatabaseSync, findMissing: () => readonly string[]): void {
   if (findMissing().length === 0) return;
   new Statements(database).inTransaction(() => {
@@ -52,8 +53,17 @@ function completeTables(database: DatabaseSync, findMissing: () => readonly stri
   });
 }
 
-function missingIn(database: DatabaseSync, tables: typeof SERVICE_TABLES): readonly string[] {
+function missingIn(
+  database: DatabaseSync,
+  tables: typeof SERVICE_TABLES,
+  { path }: Pick<DatabaseOptions, "path">,
+): readonly string[] {
   const names = database.prepare(SELECT_THERE).all();
   const there = new Set(names.map(({ name }) => String(name)));
+  const [unknown] = tables.flatMap((table) => table.findUnknown(there) ?? []);
+  if (unknown !== undefined) {
+    const message = `${path} was written by a newer Pawl: this one does not know its column ${unknown}.`;
+    throw new PawlError("JOURNAL_NEWER", { message });
+  }
   return tables.flatMap((table) => table.complete(DIALECT, there) ?? []);
 }
