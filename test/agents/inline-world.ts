@@ -75,7 +75,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
     toolbox: async () => ({
       offer: async (request) => {
         wanted.push(request);
-        return { tools, missing, warnings: [] };
+        return { tools, missing, idle: [], warnings: [] };
       },
     }),
     builtIns: async () => ({ offer: async () => builtIns }),

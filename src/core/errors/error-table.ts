@@ -265,6 +265,11 @@ export const ERRORS = {
     "Name the tools or servers that it needs, or leave some out with `exclude`.",
     2,
   ),
+  TOOL_GUARD_IDLE: row(
+    "A name under `approve`, `exclude` or `deny` matches no tool: what it was to hold back could be called.",
+    "Write the name as the server has it now, or take it out.",
+    2,
+  ),
   AGENT_TURNS_EXHAUSTED: row(
     "The agent has used up its turns without a final answer.",
     "Raise `max_iterations` (`max_turns`), or ask for less.",

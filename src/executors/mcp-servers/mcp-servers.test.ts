@@ -239,6 +239,14 @@ test("tools that an entry switches off are neither listed nor called", async () 
   });
 });
 
+test("a server whose entry would switch off a tool that it does not have is not used: it may be called otherwise by now", async () => {
+  const servers = open({ fake: fake([], { tools: { deny: ["ecko"] } }) });
+  expect(await failureOf(servers.list("fake", NEVER))).toMatchObject({
+    code: "TOOL_GUARD_IDLE",
+    message: '`ecko` under `deny` matches no tool of the MCP server "fake". Did you mean `echo`?',
+  });
+});
+
 test("an entry that cannot be used names its file and its server, and leaves the others alone", async () => {
   const servers = open({
     neither: entry({}),

@@ -9,7 +9,7 @@ import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { McpFailure, refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
-import { isToolAllowed, type ServerEntry } from "./server-entry.ts";
+import { isNamedIn, isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
 import type { ServerTool, ToolList } from "./server-tool.ts";
 import { checkDepth } from "./server-tool.ts";
@@ -76,12 +76,18 @@ export class McpServers {
     }
   }
 
-  /** The tools of a server that its entry does not switch off. */
+  /** The tools of a server that its entry does not switch off. Throws `TOOL_GUARD_IDLE` where the entry would switch off what is not there. */
   async list(server: string, signal: AbortSignal): Promise<ToolList> {
     const { settings } = await this.#entryOf(server);
     const { tools, warnings } = await this.#listTools(server, signal);
-    const isAllowed = ({ name }: ServerTool) => !("problem" in settings) && isToolAllowed(settings.tools ?? {}, name);
-    return { tools: tools.filter(isAllowed), warnings };
+    const filter = "problem" in settings ? { allow: [] } : (settings.tools ?? {});
+    const names = tools.map(({ name }) => name);
+    const idle = filter.deny?.find((pattern) => !names.some((name) => isNamedIn([pattern], name)));
+    if (idle !== undefined && tools.length > 0) {
+      const message = `\`${idle}\` under \`deny\` matches no tool of the MCP server "${server}". ${describeKnown(idle, names)}`;
+      throw refusal("TOOL_GUARD_IDLE", message);
+    }
+    return { tools: tools.filter(({ name }) => isToolAllowed(filter, name)), warnings };
   }
 
   /** Calls a tool once. A tool's own error is an answer; `INTERRUPTED` once `signal` has aborted. */

@@ -33,6 +33,8 @@ export interface ToolboxOffer {
   /** Those of the first server first, each server's by name: equal servers, equal order. */
   readonly tools: readonly AgentTool[];
   readonly missing: readonly MissingServer[];
+  /** Names under `exclude`, of the request and of the servers, that match no tool of the servers that were reached. */
+  readonly idle: readonly string[];
   /** Describes what was left out, e.g. a tool with an invalid schema, for the log. */
   readonly warnings: readonly string[];
 }

@@ -54,7 +54,7 @@ export function createAgent(model: Model) {
     models: { resolve: async () => model },
     conversations: () => Promise.reject(new Error("No conversation is kept.")),
     toolbox: async () => ({
-      offer: async () => ({ tools: [LOOK], missing: [], warnings: [] }),
+      offer: async () => ({ tools: [LOOK], missing: [], idle: [], warnings: [] }),
       hold: () => {},
       states: async () => [],
     }),

@@ -75,6 +75,33 @@ describe("a tool that needs a person's yes", () => {
   });
 });
 
+describe("a name that is to hold a tool back and matches none", () => {
+  const start = (setup: Partial<Parameters<typeof inlineWorld>[1]> = {}) =>
+    inlineWorld([calls(["book", {}]), say("Done.")], { tools: [tool("book", () => "booked")], ...setup });
+
+  test.each([["boook"], ["weather.boook"], ["book*"], ["wether.*"]])(
+    "%s stops the agent before it is paid",
+    async (name) => {
+      const made = await start();
+      expect(await made.ask({ approve: ["weather.book", name] })).toMatchObject({
+        status: "failed",
+        code: "TOOL_GUARD_IDLE",
+        message: expect.stringContaining(`\`${name}\` under \`approve\` matches no tool of the agent "Weather Agent".`),
+        costMicro: 0,
+      });
+      expect(made.requests).toEqual([]);
+    },
+  );
+
+  test("does no harm where the server that it names is missing, or the agent has no tool", async () => {
+    const failed = { status: "failed", code: "MCP_SERVER_UNREACHABLE", message: "It is gone.", costMicro: 0 } as never;
+    const missing = [{ server: "mail", failed, isOptional: true }];
+    expect(await (await start({ missing })).ask({ approve: ["book", "mail.send"] })).toMatchObject({ status: "asks" });
+    const alone = await inlineWorld([say("Done.")], {});
+    expect(await alone.ask({ approve: ["book"] })).toMatchObject({ status: "succeeded" });
+  });
+});
+
 test("what the agent says and does is shown while it happens", async () => {
   const made = await inlineWorld([calls(["read", {}]), say("Done now.")], { tools: [tool("read", () => "a line")] });
   await made.ask({});

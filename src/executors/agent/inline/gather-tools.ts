@@ -49,7 +49,11 @@ export async function gatherTools(
   const served = offer.tools;
   const allowed = served.filter((tool) => request.allow === undefined || namesTool(request.allow, tool));
   const known = served.map((tool) => tool.name);
-  for (const name of unknownNames(request, served, builtIn))
+  const unmatched = (names: readonly string[]) =>
+    names.filter((name) => ![...builtIn, ...served].some((tool) => namesTool([name], tool)));
+  const idle = [...unmatched(request.approve), ...offer.idle].filter((name) => !mayBeMissing(name, offer.missing));
+  if (idle[0] !== undefined && builtIn.length + served.length > 0) return toIdle(request, idle[0], known);
+  for (const name of unmatched(request.allow ?? []))
     notes.push(`No tool \`${name}\` is there. ${describeKnown(name, known)}`);
   const tools = [...builtIn, ...withoutClashes(allowed, builtIn)];
   const providers = request.builtIns.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [];
@@ -83,6 +87,18 @@ function toUnequipped({ name }: AgentRequest, { server, failed }: MissingServer)
   return { ...failed, message: `The agent "${name}" needs the MCP server "${server}". ${failed.message} ${advice}` };
 }
 
+/** A tool of a server that is not there cannot be called. A name without a server may be one of its. */
+function mayBeMissing(name: string, missing: readonly MissingServer[]): boolean {
+  return missing.some(({ server }) => !name.includes(".") || name.startsWith(`${server}.`));
+}
+
+/** The server may have another name for the tool by now, under which it would be called without a yes. */
+function toIdle({ name, approve }: AgentRequest, guard: string, known: readonly string[]): Failed {
+  const key = approve.includes(guard) ? "approve" : "exclude";
+  const message = `\`${guard}\` under \`${key}\` matches no tool of the agent "${name}". ${describeKnown(guard, known)}`;
+  return toRefused("TOOL_GUARD_IDLE", message);
+}
+
 interface Asking {
   readonly task: Task;
   readonly sources: ToolSources;
@@ -102,7 +118,7 @@ async function offerServed(
   { task, sources }: Asking,
   signal: AbortSignal,
 ): Promise<ToolboxOffer> {
-  if (clients?.length === 0 || allow?.length === 0) return { tools: [], missing: [], warnings: [] };
+  if (clients?.length === 0 || allow?.length === 0) return { tools: [], missing: [], idle: [], warnings: [] };
   const { mcp_servers: servers, folder: named } = task.settings;
   const folder = typeof named === "string" ? named : undefined;
   const toolbox = await sources.toolbox();
@@ -118,15 +134,6 @@ async function offerServed(
     },
     signal,
   );
-}
-
-function unknownNames(
-  { allow = [], approve }: AgentRequest,
-  served: readonly AgentTool[],
-  builtIn: readonly AgentTool[],
-) {
-  const known = [...builtIn, ...served];
-  return [...new Set([...allow, ...approve])].filter((name) => !known.some((tool) => namesTool([name], tool)));
 }
 
 /** A built-in tool keeps its name; a server's tool of the same name is there under its qualified one. */

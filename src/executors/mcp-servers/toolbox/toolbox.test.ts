@@ -72,6 +72,12 @@ test("what is excluded by a server or an agent is not offered, by any of its nam
   };
   const offer = await toolbox.offer({ servers, exclude: ["one.beta", "mcp__two__del*"] }, NEVER);
   expect(namesIn(offer)).toEqual(["gamma", "epsilon"]);
+  expect(offer.idle).toEqual([]);
+  const renamed = { one: oldSettings(["tools=alpha,beta"], { exclude: ["alhpa", "b*"] }) };
+  expect((await toolbox.offer({ servers: renamed, exclude: ["gamma", "alpha"] }, NEVER)).idle).toEqual([
+    "gamma",
+    "alhpa",
+  ]);
 });
 
 test("a call brings what the tool said, of every kind, as a text for the model", async () => {

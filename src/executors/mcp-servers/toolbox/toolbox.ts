@@ -62,16 +62,20 @@ export class McpToolbox implements AgentToolbox {
     const listed = await Promise.all(known.map((server) => this.#list(servers, server, signal)));
     const tools = listed.flatMap(({ tools }) => tools);
     const names = nameTools(tools.map(({ tool: { server, name }, weight }) => ({ server, weight, tool: name })));
+    const idle = new Set([...(wanted.exclude ?? []), ...tools.flatMap(({ exclude }) => exclude)]);
     const offered = tools.flatMap(({ tool, exclude }, index) => {
       const { name, aliases } = names[index] ?? { name: "", aliases: [] };
-      const isExcluded = [tool.name, ...aliases].some((written) => {
-        return isNamedIn(exclude, written) || isNamedIn(wanted.exclude ?? [], written);
-      });
-      return isExcluded ? [] : [this.#toAgentTool(servers, tool, { name, aliases })];
+      const written = [tool.name, ...aliases];
+      const excluding = [...exclude, ...(wanted.exclude ?? [])].filter((pattern) =>
+        written.some((each) => isNamedIn([pattern], each)),
+      );
+      for (const pattern of excluding) idle.delete(pattern);
+      return excluding.length > 0 ? [] : [this.#toAgentTool(servers, tool, { name, aliases })];
     });
     return {
       tools: offered,
       missing: [...missing, ...listed.flatMap(({ missing }) => missing)],
+      idle: [...idle],
       warnings: listed.flatMap(({ warnings }) => warnings),
     };
   }
