@@ -87,7 +87,7 @@ steps:
     type: mcp
     tool: old.raw
     arguments: {texts: ['{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify(result)}}']}
-    retry: {max_attempts: 3, backoff: fixed, initial_delay: 0}
+    retry: {max_attempts: 3, backoff: fixed}
 `,
   );
   for (const [index, call] of calls.entries()) {
