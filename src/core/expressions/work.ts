@@ -1,5 +1,5 @@
 import { PawlError } from "../errors/pawl-error.ts";
-import type { Json } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { MAX_TEXT_CHARS, MAX_WORK, type Scope } from "./expr.ts";
 
 /** The longest value that an expression makes, in characters as it is printed. */
@@ -51,7 +51,8 @@ export class Work {
 
   /** The result is printed sooner or later. */
   checkMade(value: Json | undefined): void {
-    if (this.#hasMade && this.#sizeOf(value).chars > MAX_MADE_CHARS) throw tooLarge(MAX_MADE_CHARS);
+    if (!this.#hasMade || isSmall(value) || this.#sizeOf(value).chars <= MAX_MADE_CHARS) return;
+    throw tooLarge(MAX_MADE_CHARS);
   }
 
   /** A part that stands in the value many times is looked at once. */
@@ -69,6 +70,31 @@ export class Work {
     }
     return sizes.get(value) ?? NO_SIZE;
   }
+}
+
+const FEW_PARTS = 100_000;
+
+/** Most values are: to count their parts as they are printed takes a tenth of the time of remembering each. */
+function isSmall(value: Json | undefined): boolean {
+  const pending: (Json | undefined)[] = [value];
+  let parts = 0;
+  let chars = 0;
+  while (pending.length > 0 && parts <= FEW_PARTS && chars <= MAX_MADE_CHARS) {
+    const part = pending.pop();
+    parts += 1;
+    if (typeof part === "string") chars += part.length;
+    else if (Array.isArray(part)) {
+      if (part.length > FEW_PARTS) return false;
+      for (const each of part as readonly Json[]) pending.push(each);
+    } else if (typeof part === "object" && part !== null) {
+      // Without a list of entries for each object: they are all plain ones.
+      for (const name in part as JsonObject) {
+        chars += name.length;
+        pending.push((part as JsonObject)[name]);
+      }
+    }
+  }
+  return pending.length === 0 && chars <= MAX_MADE_CHARS;
 }
 
 const NO_SIZE: Size = { chars: 0, looks: 0 };
