@@ -2,7 +2,7 @@ import { useEffect } from "react";
 
 const LONGEST_WAIT_MS = 3_600_000;
 /** What happens at a time is written a moment later. */
-const LATER_MS = 2_000;
+export const LATER_MS = 2_000;
 
 interface ReadQuery {
   readonly dataUpdatedAt: number;

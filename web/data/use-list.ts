@@ -3,6 +3,7 @@ import type { ApiError, FeedEvent, InputOf, OutputOf, Route } from "pawl/client"
 import { useMemo } from "react";
 import { usePaced } from "./paced.ts";
 import { useFeed, useServer } from "./server.tsx";
+import { LATER_MS } from "./use-again-at.ts";
 import { useMore } from "./use-more.ts";
 
 interface Page {
@@ -27,7 +28,6 @@ type From = { readonly cursor?: string; readonly offset?: number };
 
 const PAGE = 100;
 const A_PAGE_MS = 1_000;
-const LATER_MS = 2_000;
 
 /** A list of the server, as many pages as were scrolled to. `more` reads the next one, if there is one. */
 export function useList<At extends ListRoute>(

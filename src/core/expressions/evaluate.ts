@@ -109,14 +109,14 @@ function readAt(expr: Extract<Expr, { op: "index" }>, work: Work, locals: Local 
 
 function call(expr: Extract<Expr, { op: "call" }>, work: Work, locals: Local | undefined): Json | undefined {
   const args = expr.args.map((arg) => evaluateIn(arg, work, locals));
-  for (const arg of args) work.pay(sizeOf(arg));
+  for (const arg of args) work.pay(priceOf(arg));
   const result = callFunction(expr.fn, args, work);
-  work.pay(sizeOf(result));
+  work.pay(priceOf(result));
   return work.made(result);
 }
 
 /** The work of looking at a text or at each part of a value, in the measure of `MAX_WORK`. */
-function sizeOf(value: Json | undefined): number {
+function priceOf(value: Json | undefined): number {
   if (typeof value === "string") return value.length >> 5;
   if (Array.isArray(value)) return value.length >> 2;
   return isJsonObject(value) ? Object.keys(value).length >> 2 : 0;

@@ -1,5 +1,5 @@
 import { PawlError } from "../errors/pawl-error.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { isJsonObject, type Json } from "../json.ts";
 import { MAX_TEXT_CHARS, MAX_WORK, type Scope } from "./expr.ts";
 
 /** The longest value that an expression makes, in characters as it is printed. */
@@ -30,7 +30,7 @@ export class Work {
 
   pay(looks: number): void {
     this.#left -= looks;
-    if (this.#left < 0) throw tooCostly("It takes more than two seconds to evaluate.");
+    if (this.#left < 0) throw tooCostly("It would take more than two seconds to evaluate.");
   }
 
   /** Pays for a walk through the whole value. */
@@ -51,15 +51,19 @@ export class Work {
 
   /** The result is printed sooner or later. */
   checkMade(value: Json | undefined): void {
-    if (!this.#hasMade || isSmall(value) || this.#sizeOf(value).chars <= MAX_MADE_CHARS) return;
-    throw tooLarge(MAX_MADE_CHARS);
+    if (this.#hasMade && this.#sizeOf(value).chars > MAX_MADE_CHARS) throw tooLarge(MAX_MADE_CHARS);
   }
 
   /** A part that stands in the value many times is looked at once. */
   #sizeOf(value: Json | undefined): Size {
-    if (typeof value !== "object" || value === null) return sizeOfScalar(value);
+    if (typeof value !== "object" || value === null) return sizeOfOwn(value);
     this.#sizes ??= new Map();
     const sizes = this.#sizes;
+    const known = sizes.get(value) ?? countFew(value);
+    if (known !== undefined) {
+      sizes.set(value, known);
+      return known;
+    }
     const pending: object[] = [value];
     for (let next = pending.at(-1); next !== undefined; next = pending.at(-1)) {
       const before = pending.length;
@@ -68,43 +72,41 @@ export class Work {
       sizes.set(next, size);
       pending.pop();
     }
-    return sizes.get(value) ?? NO_SIZE;
+    return sizes.get(value) ?? ONE_PART;
   }
 }
 
 const FEW_PARTS = 100_000;
 
-/** Most values are: to count their parts as they are printed takes a tenth of the time of remembering each. */
-function isSmall(value: Json | undefined): boolean {
-  const pending: (Json | undefined)[] = [value];
-  let parts = 0;
+/** Undefined: it has many parts. Most values have few: to count those as they are printed takes a tenth of the time of remembering each. */
+function countFew(value: Json): Size | undefined {
+  const pending: Json[] = [value];
   let chars = 0;
-  while (pending.length > 0 && parts <= FEW_PARTS && chars <= MAX_MADE_CHARS) {
-    const part = pending.pop();
-    parts += 1;
-    if (typeof part === "string") chars += part.length;
-    else if (Array.isArray(part)) {
-      if (part.length > FEW_PARTS) return false;
+  let looks = 0;
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    const size = sizeOfOwn(part);
+    chars += size.chars;
+    looks += size.looks;
+    if (Array.isArray(part)) {
+      if (part.length > FEW_PARTS) return undefined;
       for (const each of part as readonly Json[]) pending.push(each);
-    } else if (typeof part === "object" && part !== null) {
+    } else if (isJsonObject(part)) {
       // Without a list of entries for each object: they are all plain ones.
-      for (const name in part as JsonObject) {
-        chars += name.length;
-        pending.push((part as JsonObject)[name]);
+      for (const name in part) {
+        chars += name.length + PART_CHARS;
+        pending.push(part[name] ?? null);
       }
     }
+    if (looks / LOOKS_PER_PART + pending.length > FEW_PARTS) return undefined;
   }
-  return pending.length === 0 && chars <= MAX_MADE_CHARS;
+  return { chars, looks };
 }
-
-const NO_SIZE: Size = { chars: 0, looks: 0 };
 
 /** The sum of the parts. Those whose size is not known are added to `pending`. */
 function addUp(value: object, sizes: ReadonlyMap<object, Size>, pending: object[]): Size {
-  let chars = PART_CHARS;
-  let looks = LOOKS_PER_PART;
+  let { chars, looks } = ONE_PART;
   const add = (part: Json) => {
-    const size = typeof part !== "object" || part === null ? sizeOfScalar(part) : sizes.get(part);
+    const size = typeof part !== "object" || part === null ? sizeOfOwn(part) : sizes.get(part);
     if (size === undefined) pending.push(part as object);
     else {
       chars += size.chars;
@@ -121,10 +123,11 @@ function addUp(value: object, sizes: ReadonlyMap<object, Size>, pending: object[
   return { chars, looks };
 }
 
-const SCALAR: Size = { chars: PART_CHARS, looks: LOOKS_PER_PART };
+const ONE_PART: Size = { chars: PART_CHARS, looks: LOOKS_PER_PART };
 
-function sizeOfScalar(value: Json | undefined): Size {
-  if (typeof value !== "string") return SCALAR;
+/** Without the parts of a list or an object. */
+function sizeOfOwn(value: Json | undefined): Size {
+  if (typeof value !== "string") return ONE_PART;
   return { chars: value.length + PART_CHARS, looks: (value.length >> 5) + LOOKS_PER_PART };
 }
 

@@ -9,7 +9,7 @@ import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { McpFailure, refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
-import { isNamedIn, isToolAllowed, type ServerEntry } from "./server-entry.ts";
+import { fits, isToolAllowed, type ServerEntry } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
 import type { ServerTool, ToolList } from "./server-tool.ts";
 import { checkDepth } from "./server-tool.ts";
@@ -82,7 +82,7 @@ export class McpServers {
     const { tools, warnings } = await this.#listTools(server, signal);
     const filter = "problem" in settings ? { allow: [] } : (settings.tools ?? {});
     const names = tools.map(({ name }) => name);
-    const idle = filter.deny?.find((pattern) => !names.some((name) => isNamedIn([pattern], name)));
+    const idle = filter.deny?.find((pattern) => !names.some((name) => fits(pattern, name)));
     if (idle !== undefined && tools.length > 0) {
       const message = `\`${idle}\` under \`deny\` matches no tool of the MCP server "${server}". ${describeKnown(idle, names)}`;
       throw refusal("TOOL_GUARD_IDLE", message);

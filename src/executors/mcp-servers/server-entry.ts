@@ -51,10 +51,10 @@ export function isToolAllowed({ allow, deny }: ToolFilter, tool: string): boolea
   return (allow === undefined || isNamedIn(allow, tool)) && !isNamedIn(deny ?? [], tool);
 }
 
-export function isNamedIn(patterns: readonly string[], name: string): boolean {
+function isNamedIn(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => fits(pattern, name));
 }
 
-function fits(pattern: string, tool: string): boolean {
+export function fits(pattern: string, tool: string): boolean {
   return pattern.endsWith("*") ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern;
 }

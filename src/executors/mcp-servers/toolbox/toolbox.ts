@@ -19,7 +19,7 @@ import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import { listServerStates, type McpServers, type ToolAnswer, type ToolRequest } from "../mcp-servers.ts";
-import { isNamedIn } from "../server-entry.ts";
+import { fits } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
 import {
   checkArguments,
@@ -67,7 +67,7 @@ export class McpToolbox implements AgentToolbox {
       const { name, aliases } = names[index] ?? { name: "", aliases: [] };
       const written = [tool.name, ...aliases];
       const excluding = [...exclude, ...(wanted.exclude ?? [])].filter((pattern) =>
-        written.some((each) => isNamedIn([pattern], each)),
+        written.some((each) => fits(pattern, each)),
       );
       for (const pattern of excluding) idle.delete(pattern);
       return excluding.length > 0 ? [] : [this.#toAgentTool(servers, tool, { name, aliases })];

@@ -61,6 +61,13 @@ async function sandcastle(text: string): Promise<Graph> {
   return liftControls(graph);
 }
 
+const GATE = sandcastle(`
+name: gate
+steps:
+  - {id: ask, type: approval, approval_config: {message: "Go on?"}}
+  - {id: after, depends_on: [ask], prompt: "Go"}
+`);
+
 const runs: { readonly [name: string]: Played } = {
   "sandcastle-sequence": {
     graph: sandcastle(`
@@ -106,20 +113,10 @@ steps:
     afterwards: (world, run) => world.host.request(run, { type: "cancel", by: "me" }),
   },
   "sandcastle-approval": {
-    graph: sandcastle(`
-name: gate
-steps:
-  - {id: ask, type: approval, approval_config: {message: "Go on?"}}
-  - {id: after, depends_on: [ask], prompt: "Go"}
-`),
+    graph: GATE,
   },
   "sandcastle-approval-rejected": {
-    graph: sandcastle(`
-name: gate
-steps:
-  - {id: ask, type: approval, approval_config: {message: "Go on?"}}
-  - {id: after, depends_on: [ask], prompt: "Go"}
-`),
+    graph: GATE,
     afterwards: (world, run) =>
       world.host.request(run, { type: "answer", path: "ask", answer: { answer: "reject", by: "me" } }),
   },
