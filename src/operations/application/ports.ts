@@ -16,7 +16,7 @@ import type { PromptRenderer } from "../../ports/prompt-renderer.ts";
 import type { RequestRates } from "../../ports/request-rates.ts";
 import type { RestateCare } from "../../ports/restate-care.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
-import type { ApiKeys } from "../../ports/service/api-keys.ts";
+import type { ApiKeys, StoredKey } from "../../ports/service/api-keys.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
 import type { DeadLetterNotes } from "../../ports/service/dead-letter-notes.ts";
 import type { Deliveries } from "../../ports/service/deliveries.ts";
@@ -63,6 +63,8 @@ export interface Principal {
   readonly maxRunCostMicro?: number | undefined;
   /** What texts may reach that are sent or saved through this. */
   readonly grant: Grant;
+  /** The key that the caller bears. Absent: the configured one, or a user of this machine. */
+  readonly key?: Pick<StoredKey, "expiresAt" | "tellsContext"> | undefined;
 }
 
 /** What is stored. Each store is opened when first asked for. */

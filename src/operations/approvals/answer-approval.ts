@@ -1,9 +1,11 @@
+import { SHOWN_AMOUNTS, writeMicro } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json } from "../../core/json.ts";
+import { isBudgetKey } from "../../core/interpreter/budget/use-limits.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
 import type { ApprovalAnswer } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { findRun } from "../application/find-run.ts";
-import type { Driving, Stores } from "../application/ports.ts";
+import type { Driving, Principal, Stores } from "../application/ports.ts";
 import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
 import { placeOf } from "./place-of.ts";
 
@@ -49,24 +51,45 @@ function toPlace(place: string): { readonly path: string; readonly asked?: numbe
 
 /** Throws `APPROVAL_CONFLICT` with who was first, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`, `RUN_FINISHED`. */
 export async function answerApproval(
-  app: Stores & Driving,
+  app: Principal & Stores & Driving,
   approval: AddressedApproval,
   answer: Answer,
 ): Promise<void> {
   const { record, path, asked } = approval;
-  if (answer.edited !== undefined) await checkEdit(app, approval, answer.edited);
+  const open = await findOpen(app, approval);
+  // Whether it is open at all is the host's to say: it is the one who knows.
+  if (answer.answer === "approve" && open !== undefined) refuseRaise(open, answer.edited, app.maxRunCostMicro);
+  if (answer.edited !== undefined && open !== undefined) await checkEdit(open, answer.edited);
   const host = await app.host();
   await host.request(record.id, { type: "answer", path, answer: { ...answer, asked } });
 }
 
-async function checkEdit(app: Stores, { record, path, asked }: AddressedApproval, edited: Json): Promise<void> {
-  const open = (await listApprovals(await app.records(), record)).find(
+async function findOpen(app: Stores, { record, path, asked }: AddressedApproval): Promise<OpenApproval | undefined> {
+  return (await listApprovals(await app.records(), record)).find(
     (approval) => approval.path === path && (asked ?? approval.asked) === approval.asked,
   );
-  // Whether it is open at all is the host's to say: it is the one who knows.
-  if (open === undefined) return;
+}
+
+/** A key with a limit lets no run cost more than that, whoever asks it to raise the run's own. */
+function refuseRaise({ key, shown }: OpenApproval, edited: Json | undefined, mostMicro: number | undefined): void {
+  if (mostMicro === undefined || key === null || !isBudgetKey(key) || !isJsonObject(shown)) return;
+  const [limit = 0, by = 0] = [shown["limit"], edited ?? shown["raise_by"]].map(costIn);
+  if (by === 0 || limit + by <= mostMicro) return;
+  throw new PawlError("FORBIDDEN", {
+    message: `The limit would be ${writeMicro(limit + by)}, and the key allows a run ${writeMicro(mostMicro)}.`,
+    remedy: "Answer with a key that has no lower limit, or raise by less.",
+  });
+}
+
+function costIn(amounts: Json | undefined): number {
+  const given = isJsonObject(amounts) && isJsonObject(amounts["raise_by"]) ? amounts["raise_by"] : amounts;
+  const usd = isJsonObject(given) ? given[SHOWN_AMOUNTS.cost.of] : undefined;
+  return typeof usd === "number" ? usd * SHOWN_AMOUNTS.cost.unit : 0;
+}
+
+async function checkEdit(open: OpenApproval, edited: Json): Promise<void> {
   if (!open.allow_edit) {
-    throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not take edited data.` });
+    throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${open.path}" does not take edited data.` });
   }
   const reason = await explainEdit(open, edited);
   if (reason === undefined) return;

@@ -163,7 +163,7 @@ interface Given {
   readonly edited?: Json | undefined;
 }
 
-async function give({ app, by }: OperationContext<Stores & Driving>, id: string, given: Given) {
+async function give({ app, by }: OperationContext<Principal & Stores & Driving>, id: string, given: Given) {
   const approval = await findApproval(app, id);
   await answerApproval(app, approval, { ...given, by });
   return { run_id: approval.record.id, path: approval.path, answer: given.answer };

@@ -16,8 +16,11 @@ export async function verifyKey(app: Pick<Ports, "service" | "clock">, given: st
   const key = await (await app.service()).keys.find(id);
   if (key === undefined) return undefined;
   const isRight = timingSafeEqual(Buffer.from(hashOf(secret), "hex"), Buffer.from(key.secretHash, "hex"));
-  const isOver = key.revokedAt !== undefined || (key.expiresAt !== undefined && key.expiresAt <= app.clock.now());
-  return isRight && !isOver ? key : undefined;
+  return isRight && !isOver(key, app.clock.now()) ? key : undefined;
+}
+
+export function isOver({ revokedAt, expiresAt }: StoredKey, now: number): boolean {
+  return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
 
 function hashOf(secret: string): string {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeMicro } from "../../core/amounts.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { Json } from "../../core/json.ts";
@@ -115,6 +116,8 @@ export const createKey = defineOperation({
   ) {
     if (given.tells_context && app.tenantId !== undefined)
       throw new PawlError("FORBIDDEN", { message: "A tenant cannot say whose word on the context is believed." });
+    if (given.tells_context && app.key !== undefined && app.key.tellsContext !== true)
+      throw tooMuch("`tells_context` is not among what its maker has");
     const now = app.clock.now();
     const { id, secretHash, key } = newKeySecret();
     const stored: StoredKey = {
@@ -125,14 +128,32 @@ export const createKey = defineOperation({
       createdAt: now,
       tenantId: app.tenantId ?? given.tenant_id,
       grant: readGiven(app.grant, given.grant),
-      maxCostMicro: maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000),
+      maxCostMicro: within(
+        app.maxRunCostMicro,
+        maxCostUsd === undefined ? undefined : Math.round(maxCostUsd * 1_000_000),
+        writeMicro,
+      ),
       ...(given.tells_context ? { tellsContext: true } : {}),
-      expiresAt: days === undefined ? given.expires_at : now + days * DAY_MS,
+      expiresAt: within(app.key?.expiresAt, days === undefined ? given.expires_at : now + days * DAY_MS, toIsoTime),
     };
     await (await app.service()).keys.add(stored);
     return { ...describeKey(stored), key };
   },
 });
+
+/** A key costs no more and lasts no longer than its maker, whose limit it has where none is said. */
+function within(makers: number | undefined, given: number | undefined, show: (limit: number) => string) {
+  if (makers !== undefined && given !== undefined && given > makers)
+    throw tooMuch(`${show(given)} is more than ${show(makers)}, which its maker has`);
+  return given ?? makers;
+}
+
+function tooMuch(flaw: string): PawlError {
+  return new PawlError("FORBIDDEN", {
+    message: `A key hands on no more than it has: ${flaw}.`,
+    remedy: "Ask for less, or make it on the server's machine with `pawl keys create`, whose user has no limits.",
+  });
+}
 
 /** A key grants no more than its maker has: else whoever may make keys could do everything. */
 function readGiven(makers: Grant, given: Json | undefined): Grant {

@@ -9,6 +9,7 @@ import { answerError } from "./answer-error.ts";
 import { answerJson } from "./answer-json.ts";
 import type { ErrorShape, HttpEnv, HttpParts } from "./http-parts.ts";
 import { allowOrigins, checkHost, limitBody, logRequest, nameRequest, secureAnswer, tellNames } from "./middleware.ts";
+import { KeyedStreams } from "./open-streams.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
 import { execute } from "./routes/execute.ts";
@@ -34,11 +35,14 @@ export function createHttpApp(
   const shapes = new Map<string, ErrorShape>();
   http.onError((error, c) => answerError(parts, error, { c, shape: shapeAt(c, shapes) }));
   const { cors_origins: origins, max_body_bytes: maxBytes } = parts.app.config.settings.server;
+  const keyed = new KeyedStreams(parts.app);
   // Each layer costs every request: what stands around all routes is two of them.
   http.use(async (c, next) => {
     const beganAt = performance.now();
     const name = nameRequest(c);
     await next();
+    const key = c.get("key");
+    if (key !== undefined && KeyedStreams.isStream(c.res)) c.res = keyed.bind(c.res, key);
     tellNames(c, name);
     secureAnswer(c);
     logRequest(c, parts.log, beganAt);

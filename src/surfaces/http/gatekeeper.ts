@@ -76,7 +76,7 @@ export class Gatekeeper {
     const { tenantId, maxCostMicro } = key ?? {};
     const app = tenantId === undefined ? this.#app : forTenant(this.#app, tenantId);
     const grant = key === undefined ? this.#keylessGrant : (key.grant ?? SENT);
-    return withMethods(app, { grant, ...(maxCostMicro === undefined ? {} : { maxRunCostMicro: maxCostMicro }) });
+    return withMethods(app, { grant, key, ...(maxCostMicro === undefined ? {} : { maxRunCostMicro: maxCostMicro }) });
   }
 
   /** The caller who was let in. */

@@ -3,7 +3,7 @@ import { agentTask, toGraph } from "../../../../../test/fakes/direct-graph.ts";
 import { codeOf, dataOf, keyFor } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
 import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
-import { succeed } from "../../../../../test/faults/world.ts";
+import { spends, succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 import { loadEndpoints } from "../endpoints.ts";
 
@@ -77,6 +77,48 @@ describe("a key", () => {
       expect((await world.world.eventsOf(String(id)))[0]).toMatchObject({ maxCostMicro: limit });
     }
   });
+  test("hands on no more than it has: money, time and belief, said or not", async () => {
+    const world = newWorld();
+    const now = world.world.clock.now();
+    const day = 24 * 60 * 60 * 1_000;
+    const bounds = { max_cost_usd: 0.5, expires_at: new Date(now + day).toISOString() };
+    const admin = await keyFor(world, { scopes: ["admin"], ...bounds }, ADMIN);
+    const made = await dataOf(world.post("/keys", { name: "child", scopes: ["admin"] }, admin));
+    expect(made).toMatchObject(bounds);
+    const lower = { max_cost_usd: 0.1, expires_at: new Date(now + day / 2).toISOString() };
+    expect(await dataOf(world.post("/keys", { name: "lower", ...lower }, admin))).toMatchObject(lower);
+    for (const more of [
+      { max_cost_usd: 0.51 },
+      { expires_at: new Date(now + day + 1).toISOString() },
+      { expires_in_days: 2 },
+      { tells_context: true },
+    ]) {
+      for (const maker of [admin, { "x-api-key": String(made["key"]) }]) {
+        const refused = await world.post("/keys", { name: "more", ...more }, maker);
+        expect([refused.status, await codeOf(refused)], JSON.stringify(more)).toEqual([403, "FORBIDDEN"]);
+      }
+    }
+  });
+
+  test("raises no limit of a run above its own by an answer", async () => {
+    const each = { list: { op: "literal", value: [1, 2, 3] }, maxConcurrent: 1 } as const;
+    const graph = { ...toGraph([{ ...agentTask("a"), each }]), name: "each" };
+    const world = new HttpWorld([graph], {
+      plays: { a: spends(100_000) },
+      agent: { provider: "simulated" },
+      server: { api_key: "configured" },
+    });
+    const headers = await keyFor(world, { max_cost_usd: 0.25, scopes: ["run"] }, ADMIN);
+    const body = { workflow: "each", limits: { on_exceeded: "ask" } };
+    const { run_id: run } = await dataOf(world.post("/workflows/run/sync", body, headers));
+    const path = `/approvals/${String(run)}/approve`;
+    for (const sent of [{}, { edited_data: { cost_usd: 0.01 } }, { edited_data: { raise_by: { cost_usd: 5 } } }]) {
+      const refused = await world.post(path, sent, headers);
+      expect([refused.status, await codeOf(refused)]).toEqual([403, "FORBIDDEN"]);
+    }
+    await dataOf(world.post(path, { edited_data: { cost_usd: 0.5 } }, ADMIN));
+  });
+
   test("lowers what a definition allows, and never raises it", async () => {
     const cheap = { ...toGraph([agentTask("work")]), name: "cheap", limits: { maxCostMicro: 100_000 } };
     const world = new HttpWorld([cheap], { agent: { provider: "simulated" }, server: { api_key: "configured" } });
@@ -100,6 +142,57 @@ function bodyFor(path: string): JsonObject {
   if (path.endsWith("/keys")) return { text: "x" };
   return path.endsWith("/fork") ? { changes: { timeout: 1 } } : {};
 }
+
+describe("a stream", () => {
+  type Ask = (run: string) => readonly [string, RequestInit];
+  const STREAMS: readonly (readonly [string, Ask])[] = [
+    ["of a run", (run: string) => [`/runs/${run}/stream`, {}]],
+    ["of all events", () => ["/events", {}]],
+    [
+      "of MCP",
+      (run: string) => [
+        "/mcp",
+        {
+          method: "POST",
+          body: JSON.stringify({
+            jsonrpc: "2.0",
+            id: 1,
+            method: "tools/call",
+            params: {
+              name: "get_run_status",
+              arguments: { run_id: run, wait_seconds: 600 },
+              _meta: { progressToken: 1 },
+            },
+          }),
+        },
+      ],
+    ],
+  ];
+
+  test.each(STREAMS)("%s ends when its key is revoked, and when it expires", async (_, ask) => {
+    const world = newWorld();
+    const expires_at = new Date(world.world.clock.now() + 60_000).toISOString();
+    for (const end of ["revoked", "expired"]) {
+      const made = await dataOf(world.post("/keys", { name: "k", scopes: ["run"], expires_at }, ADMIN));
+      const headers = {
+        "x-api-key": String(made["key"]),
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      };
+      const { run_id: run } = await dataOf(world.post("/workflows/run", { workflow: APPROVAL }, headers));
+      const [path, init] = ask(String(run));
+      const response = await world.request(path, { ...init, headers });
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        200,
+        expect.stringContaining("event-stream"),
+      ]);
+      const read = response.text();
+      if (end === "revoked") await world.request(`/keys/${made["key_id"]}`, { method: "DELETE", headers: ADMIN });
+      else await world.world.clock.advance(60_000);
+      expect(await read).not.toContain("SERVER_STOPPING");
+    }
+  });
+});
 
 describe("a tenant", () => {
   test("sees nothing of another, whatever it asks for", async () => {
