@@ -48,17 +48,31 @@ export class KeyedStreams {
   /** The same answer, as far as its key lasts. */
   bind(answer: Response, { id }: StoredKey): Response {
     if (answer.body === null) return answer;
-    const ended = new AbortController();
-    const end = () => ended.abort();
+    const reader = answer.body.getReader();
+    // The read that waits then ends like the stream: the client asks again, and is refused.
+    const end = () => void reader.cancel().catch(() => undefined);
     this.#add(id, end);
-    const pipe = new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 0 }, { highWaterMark: 0 });
-    const sent = answer.body.pipeTo(pipe.writable, { signal: ended.signal, preventAbort: true });
-    // What is cut off is closed like any other stream: the client asks again, and is refused.
-    sent
-      .catch(() => pipe.writable.close())
-      .catch(() => undefined)
-      .finally(() => this.#remove(id, end));
-    return new Response(pipe.readable, answer);
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          try {
+            const { done, value } = await reader.read();
+            if (!done) return controller.enqueue(value);
+            controller.close();
+          } catch (error) {
+            controller.error(error);
+          }
+          this.#remove(id, end);
+        },
+        cancel: async (reason) => {
+          this.#remove(id, end);
+          await reader.cancel(reason);
+        },
+      },
+      // Nothing is made ahead of who reads.
+      { highWaterMark: 0 },
+    );
+    return new Response(body, answer);
   }
 
   #add(key: string, end: () => void): void {

@@ -189,7 +189,10 @@ describe("a stream", () => {
       const read = response.text();
       if (end === "revoked") await world.request(`/keys/${made["key_id"]}`, { method: "DELETE", headers: ADMIN });
       else await world.world.clock.advance(60_000);
-      expect(await read).not.toContain("SERVER_STOPPING");
+      const text = await read;
+      expect(text).not.toContain("SERVER_STOPPING");
+      if (path !== "/mcp") expect(text).toContain("retry: 2000\n\n");
+      if (path.startsWith("/runs")) expect(text).toContain("awaiting_approval");
     }
   });
 });
