@@ -33,6 +33,7 @@ export const SETTINGS = {
   },
   limits: {
     max_output_bytes: { is: "bytes", default: 16 * MIB, says: "The largest output of a step." },
+    max_run_bytes: { is: "bytes", default: 512 * MIB, says: "The most that the values of a run take together." },
     max_rows_per_commit: { is: "count", default: 500, says: "The most rows that one commit writes." },
   },
   agent: {
@@ -248,6 +249,11 @@ export const SETTINGS = {
     },
     debug: { is: "flag", default: false, says: "Whether `X-Debug: 1` is answered with a trace of the steps." },
     context: { is: "context", default: {}, says: "Fills `userInfo`, `sessionId` and `configuration` of requests." },
+  },
+  quotas: {
+    requests: { is: "count", default: 500, says: "Requests of a tenant under way at once, in each process." },
+    bodies: { is: "count", default: 32, says: "Bodies above 100 kB of a tenant's requests that are read at once." },
+    streams: { is: "count", default: 200, says: "Open streams of a tenant." },
   },
   client: {
     url: { is: "text", env: ["SANDCASTLE_URL"], later: COMMANDS_STAY, says: "The server that commands go to." },

@@ -6,7 +6,8 @@ export function nameInRemedy(
   remedy: string,
   { topic, id, step }: { readonly topic: string; readonly id: string; readonly step?: string | undefined },
 ): string {
-  return remedy.replace(/`pawl (\w[\w-]*) [^`]+`/g, (command, about: string) => {
+  const addressed = remedy.replaceAll(`/${topic}/ID`, () => `/${topic}/${id}`);
+  return addressed.replace(/`pawl (\w[\w-]*) [^`]+`/g, (command, about: string) => {
     if (about !== topic) return command;
     const named = command.replace(/ (ID|RUN)\b/, () => ` ${shellWord(id)}`);
     return step === undefined ? named : named.replace(/ STEP\b/, () => ` ${shellWord(step)}`);

@@ -26,6 +26,7 @@ export interface OwnershipParts {
     | "matches"
     | "findAll"
     | "maxOutputBytes"
+    | "maxRunBytes"
     | "maxRowsPerCommit"
   > & { readonly secrets: RunSecrets };
   /** Opens the server that other processes reach. */
@@ -59,6 +60,7 @@ export async function openOwnership(
     matches: (...asked) => regexes.matches(...asked),
     findAll: (text, pattern) => regexes.findAll(text, pattern),
     maxOutputBytes: limits.max_output_bytes,
+    maxRunBytes: limits.max_run_bytes,
     maxRowsPerCommit: limits.max_rows_per_commit,
   };
   const restate = await openRestateIfChosen(options, parts);

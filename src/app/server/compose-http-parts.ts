@@ -3,6 +3,7 @@ import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
 import type { Ports } from "../../operations/application/ports.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
+import { Quotas } from "../../operations/limits/quotas.ts";
 import { FetchedDefinitions } from "../../operations/requests/fetched-definitions.ts";
 import { FollowedRuns } from "../../operations/runs/follow/followed-runs.ts";
 import type { RequestRunner } from "../../operations/start/request-runner.ts";
@@ -21,6 +22,7 @@ interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | 
   readonly runner: RequestRunner;
   readonly feed: EventFeed;
   readonly streams?: OpenStreams;
+  readonly quotas?: Quotas;
   readonly version: string;
   /** Decides who is let in, and as whom. */
   readonly gate: Gate;
@@ -32,6 +34,7 @@ interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | 
 /** The parts that answer requests, for the server and for the owner's socket. */
 export function composeHttpParts(composed: Composed): { readonly parts: HttpParts; readonly mcp: ServiceMcp } {
   const { app, runner, feed, version, gate, hosts, isLoopback, metrics, streams = new OpenStreams() } = composed;
+  const { quotas = new Quotas(app.config.settings.quotas) } = composed;
   const submissions = new Submissions(runner);
   const mcp = new ServiceMcp({
     submissions,
@@ -47,6 +50,7 @@ export function composeHttpParts(composed: Composed): { readonly parts: HttpPart
     submissions,
     version,
     streams,
+    quotas,
     followed: new FollowedRuns(),
     feed,
     metrics,

@@ -1,4 +1,5 @@
 import type { Driving, Stores } from "../../operations/application/ports.ts";
+import { QUOTAS, type QuotaName, type Quotas } from "../../operations/limits/quotas.ts";
 import type { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { CapacityView, PoolState } from "../../ports/capacity.ts";
 import { UNFINISHED_STATUSES } from "../../ports/journal.ts";
@@ -8,12 +9,17 @@ import type { MetricsGauge } from "../../telemetry/metrics/service-metrics.ts";
 export interface Served {
   readonly runner: Pick<RequestRunner, "inFlight">;
   readonly streams: Pick<OpenStreams, "open">;
+  readonly quotas: Pick<Quotas, "used">;
+  /** Whether tenants are told apart. */
+  readonly tenantLabel: boolean;
 }
 
 /** Numbers that are counted when the metrics are asked for. */
-export function describeGauges(app: Stores & Driving, { runner, streams }: Served): readonly MetricsGauge[] {
+export function describeGauges(app: Stores & Driving, served: Served): readonly MetricsGauge[] {
+  const { runner, streams } = served;
   return [
     ...describePools(app.capacity),
+    ...describeQuotas(served),
     {
       name: "pawl_runs",
       help: "Runs that have not ended; `queued` is what has not begun.",
@@ -42,6 +48,22 @@ export function describeGauges(app: Stores & Driving, { runner, streams }: Serve
       read: async () => new Map([["", streams.open]]),
     },
   ];
+}
+
+function describeQuotas({ quotas, tenantLabel }: Served): readonly MetricsGauge[] {
+  return Object.entries(QUOTAS).map(([name, what]) => ({
+    name: `pawl_quota_${name}`,
+    help: `In use by tenants: ${what}.`,
+    ...(tenantLabel ? { label: "tenant" } : {}),
+    read: async () => {
+      const counts = new Map<string, number>(tenantLabel ? [] : [["", 0]]);
+      for (const [tenant, used] of quotas.used) {
+        const label = tenantLabel ? tenant : "";
+        counts.set(label, (counts.get(label) ?? 0) + used[name as QuotaName]);
+      }
+      return counts;
+    },
+  }));
 }
 
 /** Definitions may name servers, and each value of a label is a time series for ever. */

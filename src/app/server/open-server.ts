@@ -8,6 +8,7 @@ import type { DefinitionLibrary, LibraryChange } from "../../operations/definiti
 import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
+import { Quotas } from "../../operations/limits/quotas.ts";
 import { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
@@ -86,6 +87,7 @@ class Server implements HttpService {
   readonly #earlyServers: EarlyServers;
   readonly #dispatcher: DeliveryDispatcher;
   readonly #streams = new OpenStreams();
+  readonly #quotas: Quotas;
   readonly #feed: EventFeed;
   readonly #observing: (() => void)[];
   #metrics: Metrics | undefined;
@@ -102,6 +104,7 @@ class Server implements HttpService {
     this.#runner = runner;
     this.#log = log;
     const { app, host, library, onDefect } = parts;
+    this.#quotas = new Quotas(app.config.settings.quotas);
     this.#scheduler = new Scheduler({
       app,
       host,
@@ -148,7 +151,12 @@ class Server implements HttpService {
     if (!enabled) return;
     const { createServiceMetrics } = await import("../../telemetry/metrics/service-metrics.ts");
     const { describeGauges } = await import("./describe-gauges.ts");
-    const gauges = describeGauges(app, { runner: this.#runner, streams: this.#streams });
+    const gauges = describeGauges(app, {
+      runner: this.#runner,
+      streams: this.#streams,
+      quotas: this.#quotas,
+      tenantLabel,
+    });
     this.#metrics = await createServiceMetrics({ tenantLabel, gauges });
     this.#observing.push(observers.add(this.#metrics));
   }
@@ -161,6 +169,7 @@ class Server implements HttpService {
       runner: this.#runner,
       feed: this.#feed,
       streams: this.#streams,
+      quotas: this.#quotas,
       metrics: this.#metrics,
       version,
       gate: new Gatekeeper(app, { isLoopback }),

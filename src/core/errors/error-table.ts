@@ -233,6 +233,21 @@ export const ERRORS = {
     "Put `secrets.key` of the data directory back (or the setting `secrets.key`), or start the run anew with its secrets.",
     1,
   ),
+  QUOTA_EXCEEDED: row(
+    "A tenant has as much of something as it may have at once.",
+    "Ask again when something of it has ended, or raise the quota (`pawl config`, `quotas`).",
+    1,
+  ),
+  ANSWER_TOO_LARGE: row(
+    "The answer would take too much memory, by itself or with others.",
+    "Ask again later, or for a part: `GET /runs/ID/steps` lists steps, `GET /runs/ID/steps/PATH?whole=true` shows one.",
+    1,
+  ),
+  RUN_TOO_LARGE: row(
+    "The inputs, outputs and records of the run together are larger than the limit.",
+    "Let its steps return less, have them write files, or raise `limits.max_run_bytes`.",
+    1,
+  ),
   OUTPUT_TOO_LARGE: row("The output is larger than the limit.", "Return less, or raise `limits.max_output_bytes`.", 1),
   CONTROL_VALUE_TOO_LARGE: row(
     "A value that a condition reads is too large.",

@@ -83,16 +83,16 @@ type InColumns = "type" | "path" | "attempt" | "at" | "costMicro";
 type InBody<E extends Event> = Record<Exclude<keyof E, InColumns>, unknown>;
 
 function encodeStepStarted(event: StepStarted): StoredEvent {
-  const { type, path, attempt, at, flight, decided } = event;
-  const rest = { flight, decided } satisfies InBody<StepStarted>;
-  const isPlain = flight === undefined && decided === undefined;
+  const { type, path, attempt, at, flight, decided, bytes } = event;
+  const rest = { flight, decided, bytes } satisfies InBody<StepStarted>;
+  const isPlain = (flight ?? decided ?? bytes) === undefined;
   return { type, path, attempt, at, costMicro: null, body: isPlain ? null : toBody(type, rest) };
 }
 
 function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
   const { type, path, attempt, at, costMicro } = event;
   const { startedAt, waitedMs, inputHash, empty, unpriced, usage, repaired } = event;
-  const { projected, assigned, reused, policies, decided } = event;
+  const { projected, assigned, reused, policies, decided, bytes } = event;
   const rest = {
     startedAt,
     waitedMs,
@@ -106,6 +106,7 @@ function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
     reused,
     policies,
     decided,
+    bytes,
   };
   rest satisfies InBody<StepSucceeded>;
   const body = isPlain(event) ? toPlainBody(event) : toBody(type, rest);
@@ -124,10 +125,11 @@ function isPlain({
   reused,
   policies,
   decided,
+  bytes,
 }: StepSucceeded): boolean {
   const more = waitedMs ?? empty ?? unpriced ?? usage ?? repaired;
   return (
-    (more ?? projected ?? assigned ?? reused ?? policies ?? decided) === undefined &&
+    (more ?? projected ?? assigned ?? reused ?? policies ?? decided ?? bytes) === undefined &&
     UPCASTERS.stepSucceeded.length === 0
   );
 }

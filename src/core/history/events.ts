@@ -42,8 +42,13 @@ interface EventCommon {
   readonly decided?: readonly Json[];
 }
 
+interface WithValue extends EventCommon {
+  /** How long its value is as JSON, where that is more than 4 KiB. In journals of before nothing says so. */
+  readonly bytes?: number;
+}
+
 /** Value: the input. */
-interface InputTaken extends EventCommon {
+interface InputTaken extends WithValue {
   /** Top-level names of the input: they settle what `{input.NAME}` means inside a fan-out. */
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
@@ -79,7 +84,7 @@ export interface RunResumed extends EventCommon {
 }
 
 /** Value: the bound input, secrets masked. Left out where the outcome lands in the same commit. */
-export interface StepStarted extends EventCommon {
+export interface StepStarted extends WithValue {
   readonly type: "stepStarted";
   readonly path: string;
   readonly attempt: number;
@@ -88,7 +93,7 @@ export interface StepStarted extends EventCommon {
 }
 
 /** Value: the output. */
-export interface StepSucceeded extends EventCommon {
+export interface StepSucceeded extends WithValue {
   readonly type: "stepSucceeded";
   readonly path: string;
   readonly attempt: number;
@@ -171,7 +176,7 @@ export interface StepInterrupted extends EventCommon {
 }
 
 /** Value: durable progress inside a step, e.g. one turn of an agent. */
-interface StepRecorded extends EventCommon {
+interface StepRecorded extends WithValue {
   readonly type: "stepRecorded";
   readonly path: string;
   readonly attempt: number;
@@ -179,7 +184,7 @@ interface StepRecorded extends EventCommon {
 }
 
 /** Value: the event log of an attempt, as the executor emitted it. */
-export interface StepLogged extends EventCommon {
+export interface StepLogged extends WithValue {
   readonly type: "stepLogged";
   readonly path: string;
   readonly attempt: number;
@@ -228,7 +233,7 @@ export interface WaitBegun extends EventCommon {
 }
 
 /** An approval step asks. Value: what is shown, and the output if it is approved unchanged. */
-export interface ApprovalAsked extends EventCommon {
+export interface ApprovalAsked extends WithValue {
   readonly type: "approvalAsked";
   readonly path: string;
   readonly attempt?: undefined;
@@ -239,7 +244,7 @@ export interface ApprovalAsked extends EventCommon {
  * A task asks: that is how this attempt has ended. Its cost is booked, nothing of it runs any more, and the same
  * generation goes on with another attempt once there is an answer. Value: what is shown.
  */
-export interface QuestionAsked extends EventCommon {
+export interface QuestionAsked extends WithValue {
   readonly type: "approvalAsked";
   readonly path: string;
   readonly attempt: number;

@@ -43,6 +43,7 @@ export function newRunState(graph: IndexedGraph): RunState {
       tokens: 0,
       tries: 0,
     },
+    storedBytes: 0,
     reusesOutcomes: false,
     tasksInFlight: 0,
     approvalsOpen: 0,

@@ -44,6 +44,8 @@ export interface RunState {
   /** Held by a person: only `runResumed` makes it go on. */
   isHeld: boolean;
   readonly budget: Budget;
+  /** What its values of more than 4 KiB take together, as JSON. */
+  storedBytes: number;
   /** A rerun or fork: another run may have done already what a task would do. */
   reusesOutcomes: boolean;
   tasksInFlight: number;

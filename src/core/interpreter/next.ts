@@ -40,6 +40,7 @@ export function refold(state: RunState, event: Event): readonly Command[] {
 function turn(state: RunState, event: Event, recorded: readonly Json[] | undefined): Step {
   state.seq += 1;
   if (event.at > state.now) state.now = event.at;
+  if ("bytes" in event && event.bytes !== undefined) state.storedBytes += event.bytes;
   const turn = newTurn(state, recorded);
   applyEvent(turn, event);
   drainWork(turn);

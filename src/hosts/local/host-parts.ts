@@ -84,7 +84,12 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     files,
     tools,
     sources: { journal, blobs, files, cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
-    writer: { blobs, maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE, mask },
+    writer: {
+      blobs,
+      maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE,
+      maxRunBytes: options.maxRunBytes ?? 512 * MEBIBYTE,
+      mask,
+    },
     graphs,
     secrets,
     keepSecrets: ({ no }, leaves) => secrets.keep(no, leaves),

@@ -56,6 +56,7 @@ export interface LocalHostOptions {
     list(): Promise<readonly string[]>;
   };
   readonly maxOutputBytes?: number;
+  readonly maxRunBytes?: number;
   readonly maxRowsPerCommit?: number;
   readonly cacheBytes?: number;
   /** Told of everything that happens in the runs of this host, while it is wanted. */

@@ -14,7 +14,7 @@ import { loadReusable } from "../session/reuse/reuse.ts";
 import { hideLeaves } from "../session/secrets/secret-leaves.ts";
 import { EngineSteps } from "../session/steps/engine-steps.ts";
 import { TaskRunner } from "../session/task-runner.ts";
-import { toStoredValue } from "../session/values/stored-value.ts";
+import { lengthOf, toStoredValue } from "../session/values/stored-value.ts";
 import { deleteRun, RerunGuard } from "./delete-run.ts";
 import { findRecord, refuseTaken } from "./find-record.ts";
 import { type HostParts, openHostParts } from "./host-parts.ts";
@@ -165,7 +165,10 @@ export class LocalHost implements RunHost {
     const run = this.#runs.add({ no, about, isNew: true, state: newRunState(graph), options, row, reusable });
     run.addPins(pinned.pins);
     const storedInput = input.value as JsonObject;
-    const seq = run.apply(toRunStarted(start, { runId, at, storedInput, sealed, tools }), input.stored);
+    const seq = run.apply(
+      { ...toRunStarted(start, { runId, at, storedInput, sealed, tools }), ...lengthOf(input) },
+      input.stored,
+    );
     ledger.enroll(run, { ...bound, tracker: new UseTracker(), isNew: true });
     run.values.keep(seq, input.value, input.bytes);
     if (secret.length > 0) run.values.reveal(seq, secret);

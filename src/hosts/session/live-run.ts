@@ -14,6 +14,7 @@ import { RunRow, type RunRowFields } from "./run-row.ts";
 import { type Batch, Session } from "./session.ts";
 import type { Committer, SessionLog } from "./session-log.ts";
 import type { RunValues } from "./values/run-values.ts";
+import { lengthOf, type StoredValue } from "./values/stored-value.ts";
 
 /** The parts that a host gives to all of its runs. */
 export interface LiveRunHooks {
@@ -46,7 +47,7 @@ export interface StartNote {
   readonly attempt: number;
   readonly startedAt: number;
   /** The bound input as stored, where the executor wants it kept. */
-  readonly startValue: string | undefined;
+  readonly startValue: StoredValue | undefined;
 }
 
 export interface LiveRunParts {
@@ -91,6 +92,7 @@ export class LiveRun implements Committer, ObservedRun {
   #waiting: { readonly seq: number; resolve(): void; reject(error: Error): void }[] = [];
   #trace: RunTrace | undefined;
   isDiscarded = false;
+  storingBytes = 0;
 
   constructor({ no, about, isNew, state, options, values, row, reusable }: LiveRunParts, hooks: LiveRunHooks) {
     this.no = no;
@@ -182,7 +184,8 @@ export class LiveRun implements Committer, ObservedRun {
   }
 
   #writeStart({ path, attempt, startedAt, startValue }: StartNote): void {
-    this.apply({ type: "stepStarted", at: startedAt, path, attempt }, startValue);
+    const length = startValue === undefined ? {} : lengthOf(startValue);
+    this.apply({ type: "stepStarted", at: startedAt, path, attempt, ...length }, startValue?.stored);
   }
 
   addOutbox(entries: readonly NewOutbox[]): void {

@@ -26,7 +26,7 @@ import {
   projectionExprs,
   projectOutput,
 } from "./values/project-output.ts";
-import { type StoredValue, toStoredValue, type ValueWriter } from "./values/stored-value.ts";
+import { lengthOf, type StoredValue, toStoredValue, type ValueWriter } from "./values/stored-value.ts";
 
 export interface OutcomeRecorderParts {
   readonly clock: Clock;
@@ -75,9 +75,9 @@ export class OutcomeRecorder {
   #storeLog(task: RunningTask): void | Promise<void> {
     const { run, path, attempt, log } = task;
     if (log === undefined || task.isAbandoned) return;
-    return whenLoaded(toStoredValue(log, this.#parts.writer), (stored) => {
+    return whenLoaded(toStoredValue(log, this.#parts.writer, run), (stored) => {
       if (stored === "too large") return;
-      run.apply({ type: "stepLogged", at: this.#parts.clock.now(), path, attempt }, stored.stored);
+      run.apply({ type: "stepLogged", at: this.#parts.clock.now(), path, attempt, ...lengthOf(stored) }, stored.stored);
     });
   }
 
@@ -99,14 +99,14 @@ export class OutcomeRecorder {
 
   /** The output waits as a record of the step, in the commit of the question about it. */
   #holdOutput(task: RunningTask, outcome: Succeeded, decision: PolicyDecision): void | Promise<void> {
-    return whenLoaded(toStoredValue(outcome.output, this.#parts.writer), (held) => {
+    return whenLoaded(toStoredValue(outcome.output, this.#parts.writer, task.run), (held) => {
       if (held === "too large") return this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes));
-      return this.#ask(task, this.#parts.policies.toQuestion(task, outcome, decision), held.stored);
+      return this.#ask(task, this.#parts.policies.toQuestion(task, outcome, decision), held);
     });
   }
 
   #keep(task: RunningTask, outcome: Succeeded): void | Promise<void> {
-    const stored = toStoredValue(outcome.output, this.#parts.writer);
+    const stored = toStoredValue(outcome.output, this.#parts.writer, task.run);
     if (stored === "too large") return this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes));
     return stored instanceof Promise
       ? stored.then((written) => this.#projectAndSucceed(task, outcome, written))
@@ -128,7 +128,7 @@ export class OutcomeRecorder {
     const projection = this.#project(task, done.values, { output: value, hasFailed: false });
     const isEmpty = value === null;
     const at = this.#parts.clock.now();
-    const event = toSucceededEvent(task, done.outcome, { at, isEmpty, projection });
+    const event = toSucceededEvent(task, done.outcome, { at, isEmpty, projection, bytes: lengthOf(done.stored).bytes });
     const seq = run.apply(event, isEmpty ? undefined : stored);
     this.#parts.policies.queueAlertWebhooks(task, at);
     if (!isEmpty && task.instance.step.isRead) run.values.keep(seq, value, bytes);
@@ -136,20 +136,21 @@ export class OutcomeRecorder {
   }
 
   /** An attempt that was told to stop and asks a question has stopped: it waits for its answer. */
-  #ask(task: RunningTask, asks: Asks, held?: string): void | Promise<void> {
+  #ask(task: RunningTask, asks: Asks, held?: StoredValue): void | Promise<void> {
     const refusal = refuseQuestion(task, asks);
     if (refusal !== undefined) return this.#fail(task, refusal);
     const { writer, clock, policies } = this.#parts;
     const outcome = policies.cleanAsks(task, asks);
-    return whenLoaded(toStoredValue(outcome.show, writer), (shown) => {
+    return whenLoaded(toStoredValue(outcome.show, writer, task.run), (shown) => {
       if (shown === "too large") return this.#fail(task, tooLarge(outcome, writer.maxBytes));
       if (task.isAbandoned) return;
       const { run, path, attempt } = task;
       const at = clock.now();
       run.dropStart(task);
-      if (held !== undefined) run.apply({ type: "stepRecorded", at, path, attempt, key: OUTPUT_KEY }, held);
+      if (held !== undefined)
+        run.apply({ type: "stepRecorded", at, path, attempt, key: OUTPUT_KEY, ...lengthOf(held) }, held.stored);
       const event = toAskedEvent(task, outcome, { at, mask: (text) => writer.mask(text) });
-      const seq = run.apply(event, shown.stored);
+      const seq = run.apply({ ...event, ...lengthOf(shown) }, shown.stored);
       run.values.keep(seq, shown.value, shown.bytes);
       policies.queueAlertWebhooks(task, at);
       this.#parts.asked(run, task.instance, seq);

@@ -146,14 +146,14 @@ export class TaskRunner {
   #noteStart(task: RunningTask, executor: Executor): void | Promise<void> {
     const { run, attempt, path, startedAt } = task;
     run.notify({ type: "dispatched", path, attempt, at: startedAt });
-    const stored = executor.recordsInput ? toStoredValue(task.input, this.#parts.writer) : undefined;
+    const stored = executor.recordsInput ? toStoredValue(task.input, this.#parts.writer, run) : undefined;
     if (stored instanceof Promise) {
       return stored.then((written) => {
-        task.startValue = written.stored;
+        task.startValue = written;
         return this.#execute(task, executor);
       });
     }
-    if (stored !== undefined && stored !== "too large") task.startValue = stored.stored;
+    if (stored !== undefined && stored !== "too large") task.startValue = stored;
     return this.#execute(task, executor);
   }
 

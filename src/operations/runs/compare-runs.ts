@@ -48,11 +48,16 @@ export type StepComparison = RunComparison["steps"][number];
 
 const MAX_STEPS = 1_000;
 
+/** Stands with its hash for a value that is too large to be compared as a text. */
+const LARGE = "\u0000value ";
+
 export async function compareRuns(app: Stores, idA: string, idB: string): Promise<RunComparison> {
   const records = { a: await findRun(app, idA), b: await findRun(app, idB) };
-  const sources = await app.records();
-  const a = await describeRun(sources, records.a);
-  const b = await describeRun(sources, records.b);
+  const { journal } = await app.records();
+  // A large value is compared by its hash, and is not read.
+  const sources = { journal, blobs: { get: async (sha256: string) => Buffer.from(writeExact(LARGE + sha256)) } };
+  const a = await describeRun(sources, records.a, { mostBytes: Number.POSITIVE_INFINITY });
+  const b = await describeRun(sources, records.b, { mostBytes: Number.POSITIVE_INFINITY });
   const paths = [...new Set([...a.steps, ...b.steps].map(({ path }) => path))];
   const [inA, inB] = [byPath(a), byPath(b)];
   const steps: StepComparison[] = [];
@@ -128,7 +133,7 @@ const MAX_DIFF = 4_000;
 const MAX_EDITS = 2_000;
 
 async function diff(before: string, after: string): Promise<string | null> {
-  if (before.length + after.length > 2 * MAX_TEXT) return null;
+  if (before.length + after.length > 2 * MAX_TEXT || (before + after).includes(LARGE)) return null;
   const { createTwoFilesPatch } = await import("diff");
   const options = { context: 2, maxEditLength: MAX_EDITS };
   const patch = createTwoFilesPatch("a", "b", `${before}\n`, `${after}\n`, undefined, undefined, options);

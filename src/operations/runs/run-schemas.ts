@@ -57,6 +57,15 @@ export const violationSchema = z
   })
   .meta({ id: "Violation", description: "A policy that held of an output. What was found is counted, never told." });
 
+const bytesSchema = z.number().int().optional().describe("About its length as JSON, where it is left out here.");
+
+const refSchema = z
+  .string()
+  .optional()
+  .describe(
+    "The route where the value is, which is left out here: it has more than 64 KiB, or all have more than 16 MiB.",
+  );
+
 const stepSchema = z
   .object({
     path: z.string().describe("Its address, e.g. `enrich[3]`."),
@@ -64,8 +73,12 @@ const stepSchema = z
     parallel_index: z.number().int().nullable(),
     status: stepStatusSchema,
     attempt: z.number().int(),
-    input_prompt: z.string().nullable(),
-    output_data: jsonSchema,
+    input_prompt: z.string().nullable().describe("Null too where `prompt_ref` says where it is."),
+    prompt_bytes: bytesSchema,
+    prompt_ref: refSchema,
+    output_data: jsonSchema.describe("Null too where `output_ref` says where it is."),
+    output_bytes: bytesSchema,
+    output_ref: refSchema,
     cost_usd: z.number().nullable().describe("Null: the price is unknown."),
     cost_usd_at_most: atMostSchema,
     unpriced: z.literal(true).optional(),
@@ -100,22 +113,17 @@ const repetitionSchema = z
   })
   .meta({ id: "Repetition", description: "A run that repeats this one." });
 
-const sizedSchema = z
-  .number()
-  .int()
-  .nullable()
-  .optional()
-  .describe("With `sized`: of JSON as text. Above 65,536 the value is null here. Null: too many values to count.");
-
 export const runSchema = runSummarySchema
   .extend({
     rerun_of: originSchema.nullable(),
     forked_from: originSchema.nullable(),
     reruns: z.array(repetitionSchema).describe("Newest first, at most 50."),
-    input_data: jsonSchema,
-    input_bytes: sizedSchema,
-    outputs: jsonSchema,
-    outputs_bytes: sizedSchema,
+    input_data: jsonSchema.describe("Null where `input_ref` says where it is."),
+    input_bytes: bytesSchema,
+    input_ref: refSchema,
+    outputs: jsonSchema.describe("Null where `outputs_ref` says where they are."),
+    outputs_bytes: bytesSchema,
+    outputs_ref: refSchema,
     usage: jsonObjectSchema,
     unpriced: z.literal(true).optional().describe("The total is a lower bound."),
     limits: z

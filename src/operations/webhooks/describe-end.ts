@@ -1,4 +1,3 @@
-import { writeExact } from "../../core/exact-json.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import { toUsd } from "../limits/micro-dollars.ts";
 import { describeHead } from "../runs/describe/describe-run.ts";
@@ -13,16 +12,17 @@ const MAX_OUTPUTS_BYTES = 1_048_576;
  * lower bound.
  */
 export async function describeEnd(reading: RunReading, event: string) {
-  const head = await describeHead(reading);
+  const head = await describeHead(reading, { mostBytes: MAX_OUTPUTS_BYTES });
   const { record, history } = reading;
   const endedAt = history.finishedAt ?? record.completedAt ?? record.createdAt;
-  const isLarge = Buffer.byteLength(writeExact(head.outputs)) > MAX_OUTPUTS_BYTES;
+  const { outputs, outputs_ref } = head;
   return {
     event,
     run_id: head.run_id,
     workflow: head.workflow_name,
     status: head.status,
-    ...(isLarge ? { outputs: null, outputs_ref: `/runs/${head.run_id}?prompts=false` } : { outputs: head.outputs }),
+    outputs,
+    ...(outputs_ref === undefined ? {} : { outputs_ref }),
     costs: {
       total_usd: head.total_cost_usd,
       at_most_usd: head.cost_usd_at_most,

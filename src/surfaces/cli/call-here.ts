@@ -13,6 +13,9 @@ import type { StopSignals } from "./stop-signals.ts";
 
 const MAX_WEBHOOKS = 1_000;
 
+/** What a command prints at the end of its run goes to the program that has started it. */
+const WHOLE = { mostBytes: Number.POSITIVE_INFINITY };
+
 interface HereOptions {
   readonly starts: "here" | "in the background";
   /** Whose things operations see. Absent: everybody's. */
@@ -57,11 +60,11 @@ export class HereCaller implements RunCaller {
   }
 
   async readHead(runId: string) {
-    return describeHead(await readRunHistory(await this.#app.records(), await findRun(this.#app, runId)));
+    return describeHead(await readRunHistory(await this.#app.records(), await findRun(this.#app, runId)), WHOLE);
   }
 
   async readRun(runId: string) {
-    return describeRun(await this.#app.records(), await findRun(this.#app, runId));
+    return describeRun(await this.#app.records(), await findRun(this.#app, runId), WHOLE);
   }
 
   async readGraph(runId: string, called?: string) {

@@ -50,11 +50,11 @@ export class ServerCaller implements RunCaller {
   }
 
   async readHead(id: string) {
-    return this.client.call("GET /runs/{id}", { id, steps: false, prompts: false });
+    return this.client.call("GET /runs/{id}", { id, steps: false, prompts: false, whole: true });
   }
 
   async readRun(id: string) {
-    return this.client.call("GET /runs/{id}", { id });
+    return this.client.call("GET /runs/{id}", { id, whole: true });
   }
 
   async readGraph(id: string, called?: string): Promise<Graph> {

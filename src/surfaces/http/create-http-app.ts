@@ -4,6 +4,7 @@ import { matchedRoutes } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { inRequest, RequestUse } from "../../operations/limits/quotas.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
 import { answerJson } from "./answer-json.ts";
@@ -40,7 +41,12 @@ export function createHttpApp(
   http.use(async (c, next) => {
     const beganAt = performance.now();
     const name = nameRequest(c);
-    await next();
+    const use = new RequestUse(parts.quotas);
+    // What is sent is in memory until the client has taken it.
+    const outgoing = (c.env as Partial<HttpEnv["Bindings"]> | undefined)?.outgoing;
+    outgoing?.once("close", () => use.release());
+    await inRequest(use, next);
+    if (outgoing === undefined) use.release();
     const key = c.get("key");
     if (key !== undefined && KeyedStreams.isStream(c.res)) c.res = keyed.bind(c.res, key);
     tellNames(c, name);

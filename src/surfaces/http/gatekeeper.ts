@@ -8,6 +8,7 @@ import type { ServiceCaller } from "../../operations/application/service-caller.
 import { forTenant } from "../../operations/application/tenant-application.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
 import { verifyKey } from "../../operations/keys/api-keys.ts";
+import { currentRequest } from "../../operations/limits/quotas.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { KeyScope, StoredKey } from "../../ports/service/api-keys.ts";
 import type { Admission, HttpEnv, KeyWay } from "./http-parts.ts";
@@ -39,9 +40,14 @@ export class Gatekeeper {
     this.#configured = key === undefined || key === "" ? undefined : digest(key);
   }
 
-  /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
+  /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `QUOTA_EXCEEDED`. */
   async authorize(c: Context<HttpEnv>, scope: Admission, way: KeyWay = {}): Promise<void> {
     if (scope === "open") return;
+    await this.#check(c, scope, way);
+    currentRequest()?.admit(c.get("key")?.tenantId ?? "");
+  }
+
+  async #check(c: Context<HttpEnv>, scope: Exclude<Admission, "open">, way: KeyWay): Promise<void> {
     if (scope === "anybody") {
       if (this.#limits === "always" || (await this.#needsKey())) await this.#limit(`address ${addressOf(c)}`);
       return;

@@ -5,6 +5,7 @@ import type { AgentCatalog } from "../../operations/agents/agent-catalog.ts";
 import type { Ports } from "../../operations/application/ports.ts";
 import type { ServiceCaller } from "../../operations/application/service-caller.ts";
 import type { EventFeed } from "../../operations/events/event-feed.ts";
+import type { Quotas } from "../../operations/limits/quotas.ts";
 import type { ExecuteParts } from "../../operations/requests/execute-request.ts";
 import type { FollowedRuns } from "../../operations/runs/follow/followed-runs.ts";
 import type { RequestRunner } from "../../operations/start/request-runner.ts";
@@ -32,6 +33,8 @@ export interface HttpParts extends ExecuteParts {
   authorize(c: Context<HttpEnv>, scope: Admission, way?: KeyWay): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Ports;
+  /** What tenants have in use. */
+  readonly quotas: Quotas;
   /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller;
   /** Speaks MCP. Throws `SERVER_STOPPING`. */

@@ -1,16 +1,23 @@
 import { setImmediate } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
+import { currentRequest, holdInMemory, weighJson } from "../../operations/limits/quotas.ts";
 import { parseJson } from "../../operations/parse-json.ts";
+
+const LONG_BODY = 100_000;
 
 /** The bytes of a request's body. Throws `BODY_TOO_LARGE`, before more than the limit is in memory, and `REQUEST_INVALID`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const announced = Number(request.headers.get("content-length") ?? maxBytes);
+  if (announced > LONG_BODY) currentRequest()?.take("bodies", 1);
   try {
     return await readBytes(request, maxBytes);
   } catch (error) {
     if (isPawlError(error)) throw error;
     // The client has gone, or has not kept to what it announced.
     throw new PawlError("REQUEST_INVALID", { message: "The body broke off before its end.", cause: error });
+  } finally {
+    currentRequest()?.release("bodies");
   }
 }
 
@@ -31,8 +38,6 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
-const LONG_BODY = 100_000;
-
 /**
  * A body that must be JSON, and say so: a page of another origin could send any other kind without being asked. Throws
  * `CONTENT_TYPE_REFUSED`, `BODY_TOO_LARGE`, `REQUEST_INVALID`.
@@ -51,6 +56,7 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
   if (text === undefined) throw new PawlError("REQUEST_INVALID", { message: "The body is not valid UTF-8." });
   if (type === null && text !== "") throw notJson("The request does not say what its body is.");
   if (text.trim() !== "") {
+    holdInMemory(weighJson(text));
     const body = parseJson(withoutMark(text), "The body");
     // To read a long one has kept all others waiting, and what comes next is as long. The first turn is still before the others' requests.
     for (let turn = 0; turn < 2 && text.length > LONG_BODY; turn += 1) await setImmediate();

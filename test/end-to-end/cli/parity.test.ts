@@ -80,6 +80,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   plan: () => ["question", "-i", "question=why"],
   "runs ls": none,
   "runs show": async (world) => [await world.run("question")],
+  "runs step": async (world) => [await world.run("question"), "answer"],
   "runs events": async (world) => [await world.run("question")],
   "runs logs": async (world) => [await world.run("question")],
   "runs watch": async (world) => [await world.run("review")],

@@ -23,7 +23,13 @@ interface ForkDialogProps {
 /** Does a run again with something changed in place, and shows the difference before the click. */
 export function ForkDialog({ run, step, onClose }: ForkDialogProps) {
   const graph = useCall("GET /runs/{id}/graph", { id: run.run_id });
-  const whole = useCall("GET /runs/{id}", { id: run.run_id, steps: false, prompts: false, outputs: false });
+  const whole = useCall("GET /runs/{id}", {
+    id: run.run_id,
+    steps: false,
+    prompts: false,
+    outputs: false,
+    whole: true,
+  });
   if (graph.data === undefined || whole.data === undefined) {
     return (
       <Dialog title="Fork with changes" onClose={onClose}>

@@ -13,14 +13,14 @@ export function RunPane({ run }: { readonly run: Run }) {
   const [isWhole, setWhole] = useState(false);
   const { data, error } = useCall(
     "GET /runs/{id}",
-    { id: run.run_id, steps: false, prompts: false, artifacts: true, sized: !isWhole },
+    { id: run.run_id, steps: false, prompts: false, artifacts: true, whole: isWhole },
     { when: ({ event, data: { run_id } }) => event === "run.finished" && run_id === run.run_id },
   );
-  const show = (value: unknown, bytes: number | null | undefined, label: string) =>
-    value === null && bytes !== undefined && (bytes === null || bytes > 4) ? (
-      <Button onClick={() => setWhole(true)}>Show all{bytes === null ? "" : ` ${toBytesText(bytes)}`}</Button>
-    ) : (
+  const show = (value: unknown, bytes: number | undefined, label: string) =>
+    bytes === undefined ? (
       <ValueView value={value} label={label} />
+    ) : (
+      <Button onClick={() => setWhole(true)}>Show all {toBytesText(bytes)}</Button>
     );
   return (
     <div className="min-h-0 flex-1 overflow-auto p-3">

@@ -43,7 +43,7 @@ export function useRunHead(id: string) {
   const { client } = useServer();
   return useQuery<Run, ApiError>({
     queryKey: [HEAD, id, "head"],
-    queryFn: () => client.call(HEAD, { id, steps: false, outputs: false, prompts: false, sized: true }),
+    queryFn: () => client.call(HEAD, { id, steps: false, outputs: false, prompts: false }),
   });
 }
 

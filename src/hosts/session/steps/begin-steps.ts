@@ -11,7 +11,7 @@ import { findAnswer } from "../reuse/reuse.ts";
 import { findInputSecrets, findMaskedLeaves, hideLeaves } from "../secrets/secret-leaves.ts";
 import { bindAll } from "../values/bind-step.ts";
 import { inputProjection } from "../values/project-output.ts";
-import { toStoredValue } from "../values/stored-value.ts";
+import { lengthOf, toStoredValue } from "../values/stored-value.ts";
 import type { StepParts } from "./step-parts.ts";
 
 /** Pins the called workflow and begins it inside the run. */
@@ -27,7 +27,7 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
   const pinned = pinDefinition(call.definition);
   const secret = findInputSecrets(graph, call.input);
   const hidden = hideLeaves(call.input, secret);
-  const stored = await toStoredValue(hidden, parts.writer);
+  const stored = await toStoredValue(hidden, parts.writer, run);
   if (stored === "too large") {
     throw new PawlError("OUTPUT_TOO_LARGE", { message: `The input of "${instance.path}" is too large.` });
   }
@@ -45,6 +45,7 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
       inputNames: Object.keys(call.input),
       sealed: leaves.length === 0 ? undefined : parts.keepSecrets(run, leaves),
       timeoutMs: call.timeoutMs,
+      ...lengthOf(stored),
       ...inputProjection(graph, stored.value as JsonObject, parts.tools),
     },
     stored.stored,
@@ -67,7 +68,7 @@ export async function askApproval(
     instance,
     exprs,
   );
-  const stored = await toStoredValue(shown, writer);
+  const stored = await toStoredValue(shown, writer, run);
   if (stored === "too large") {
     throw new PawlError("OUTPUT_TOO_LARGE", { message: `What "${path}" shows is too large.` });
   }
@@ -76,7 +77,7 @@ export async function askApproval(
   const answer =
     reusable === undefined ? undefined : await findAnswer(reusable, instance, { message, shown: stored.stored });
   const at = clock.now();
-  const seq = run.apply({ type: "approvalAsked", at, path, message }, stored.stored);
+  const seq = run.apply({ type: "approvalAsked", at, path, message, ...lengthOf(stored) }, stored.stored);
   run.values.keep(seq, stored.value, stored.bytes);
   if (answer === undefined) return asked(run, instance, seq);
   if (instance.phase !== "approval") return;

@@ -6,7 +6,7 @@ import type { Instance } from "../../../core/history/run-state.ts";
 import type { LiveRun } from "../live-run.ts";
 import { bindAll, outcomeArrival, projectValue } from "../values/bind-step.ts";
 import { type Arrival, maskProjection, type Projection } from "../values/project-output.ts";
-import { toStoredValue } from "../values/stored-value.ts";
+import { lengthOf, toStoredValue } from "../values/stored-value.ts";
 import { askApproval, beginWait, resolveCall } from "./begin-steps.ts";
 import type { StepParts } from "./step-parts.ts";
 
@@ -54,7 +54,7 @@ export class EngineSteps {
     const { path } = instance;
     const step = instance.step.step as SetStep | RespondStep;
     const [value = null] = await bindAll(run, instance, step.value === undefined ? [] : [step.value]);
-    const stored = await toStoredValue(value, this.#parts.writer);
+    const stored = await toStoredValue(value, this.#parts.writer, run);
     if (stored === "too large") {
       const message = `The value of "${path}" is too large.`;
       return this.#fail(run, { instance, attempt }, { code: "OUTPUT_TOO_LARGE", message });
@@ -64,7 +64,7 @@ export class EngineSteps {
     const at = this.#parts.clock.now();
     const empty = isEmpty ? { empty: true } : {};
     const seq = run.apply(
-      { type: "stepSucceeded", at, path, attempt, ...empty, ...projection },
+      { type: "stepSucceeded", at, path, attempt, ...empty, ...lengthOf(stored), ...projection },
       isEmpty ? undefined : stored.stored,
     );
     if (!isEmpty) run.values.keep(seq, stored.value, stored.bytes);

@@ -12,13 +12,24 @@ type Draft<T> = { -readonly [K in keyof T]: T[K] };
 export function toSucceededEvent(
   task: RunningTask,
   { costMicro, usage, repaired }: Succeeded,
-  { at, isEmpty, projection }: { readonly at: number; readonly isEmpty: boolean; readonly projection: Projection },
+  {
+    at,
+    isEmpty,
+    projection,
+    bytes,
+  }: {
+    readonly at: number;
+    readonly isEmpty: boolean;
+    readonly projection: Projection;
+    readonly bytes: number | undefined;
+  },
 ): StepSucceeded {
   const { path, attempt, startedAt, inputHash, decisions } = task;
   const event: Draft<StepSucceeded> = { type: "stepSucceeded", at, path, attempt, startedAt, inputHash };
   const waitedMs = task.waitedUntil(at);
   if (waitedMs > 0) event.waitedMs = waitedMs;
   if (isEmpty) event.empty = true;
+  if (bytes !== undefined) event.bytes = bytes;
   if (costMicro === null) event.unpriced = true;
   else if (costMicro !== 0) event.costMicro = costMicro;
   if (usage !== undefined) event.usage = usage;

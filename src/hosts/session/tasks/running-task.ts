@@ -16,7 +16,7 @@ import { explainShort, type Short } from "../budgets/explain-account.ts";
 import type { LiveRun, StartNote } from "../live-run.ts";
 import { bindingPolicies, type OutputPolicies } from "../policies/output-policies.ts";
 import { maskJson } from "../values/mask-json.ts";
-import { toStoredValue, type ValueWriter } from "../values/stored-value.ts";
+import { lengthOf, type StoredValue, toStoredValue, type ValueWriter } from "../values/stored-value.ts";
 import { answerSchemaFor } from "./answer-schema.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
 import { StepTimeout } from "./step-timeout.ts";
@@ -57,7 +57,7 @@ export class RunningTask implements Task, StartNote {
   readonly onlyReuse: boolean;
   input: Json = null;
   inputHash = "";
-  startValue: string | undefined;
+  startValue: StoredValue | undefined;
   stop: Stop | undefined;
   /** The executor was given up: what it still returns is booked, not applied. */
   isAbandoned = false;
@@ -347,12 +347,12 @@ export class RunningTask implements Task, StartNote {
   async record(key: string, value: Json): Promise<void> {
     const { run, path, attempt } = this;
     const { clock, writer, policies } = this.#parts;
-    const stored = await toStoredValue(policies.clean(this, value), writer);
+    const stored = await toStoredValue(policies.clean(this, value), writer, run);
     if (stored === "too large") {
       throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
     }
     this.#refuseIfGone();
-    run.apply({ type: "stepRecorded", at: clock.now(), path, attempt, key }, stored.stored);
+    run.apply({ type: "stepRecorded", at: clock.now(), path, attempt, key, ...lengthOf(stored) }, stored.stored);
     await run.durable();
   }
 

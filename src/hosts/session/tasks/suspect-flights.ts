@@ -1,6 +1,7 @@
 import type { Instance } from "../../../core/history/run-state.ts";
 import { SUSPECT_DEATHS, smallestFlightOf, suspicionOf } from "../../../core/interpreter/attempt/crashes.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import { lengthOf } from "../values/stored-value.ts";
 import type { RunningTask } from "./running-task.ts";
 
 const FIRST_PAUSE_MS = 1_000;
@@ -38,7 +39,8 @@ export class SuspectFlights {
     const flight = await this.#turn(task);
     if (flight === undefined || task.hasEnded) return;
     const { run, path, attempt, startValue } = task;
-    run.apply({ type: "stepStarted", at: this.#clock.now(), path, attempt, flight }, startValue);
+    const length = startValue === undefined ? {} : lengthOf(startValue);
+    run.apply({ type: "stepStarted", at: this.#clock.now(), path, attempt, flight, ...length }, startValue?.stored);
     await run.durable();
   }
 

@@ -14,13 +14,15 @@ import type { ValueCache } from "./value-cache.ts";
 
 export interface ValueSources {
   readonly journal: Journal;
-  readonly blobs: Blobs;
+  readonly blobs: Pick<Blobs, "get">;
   readonly files: FileStorage;
   readonly cache: ValueCache;
   env(name: string): string | undefined;
   readonly matches: Matches;
   /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
+  /** Told of a value that was read and is about to be parsed. What it throws keeps it from being parsed. */
+  loaded?(seq: number, json: string): void;
 }
 
 /** Values of one query, which keeps all others waiting. */
@@ -128,7 +130,7 @@ export class RunValues {
     for (let from = 0; from < wanted.missing.length; from += READ_AT_ONCE) {
       const stored = await journal.readValues(this.#run, wanted.missing.slice(from, from + READ_AT_ONCE));
       for (const [seq, text] of stored) {
-        const { value, bytes } = await this.#parse(text);
+        const { value, bytes } = await this.#parse(seq, text);
         this.keep(seq, value, bytes);
         found.values.set(seq, value);
       }
@@ -146,10 +148,11 @@ export class RunValues {
     return this.#toValues(found);
   }
 
-  async #parse(text: string): Promise<{ value: Json; bytes: number }> {
+  async #parse(seq: number, text: string): Promise<{ value: Json; bytes: number }> {
     const json = text.startsWith(BLOB_MARK)
       ? new TextDecoder().decode(await this.#sources.blobs.get(text.slice(BLOB_MARK.length)))
       : text;
+    this.#sources.loaded?.(seq, json);
     return { value: parseExact(json), bytes: json.length };
   }
 

@@ -23,6 +23,8 @@ export class RunHistory {
   /** Every pass through a flow in which something has begun. */
   readonly scopes = new Map<Scope, StepHistory[]>();
   usage: JsonObject = {};
+  /** How long values are as JSON, by their event: of those that are large, and then of those that were read. */
+  readonly sizes = new Map<number, number>();
   finishedAt: number | undefined;
   #began: StepHistory[] = [];
   #ended: Instance[] = [];
@@ -94,6 +96,7 @@ export class RunHistory {
 
   #note(event: Event, step: StepHistory | undefined): void {
     const { seq } = this.state;
+    if ("bytes" in event && event.bytes !== undefined) this.sizes.set(seq, event.bytes);
     if ("usage" in event && event.usage !== undefined) this.usage = addUsage(this.usage, event.usage);
     if (event.type === "runFinished") this.finishedAt = event.at;
     if (step === undefined) return;

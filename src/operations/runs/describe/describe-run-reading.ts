@@ -1,25 +1,25 @@
 import { loadHandle } from "../../../core/binding/bind.ts";
 import { collectOfHandle } from "../../../core/binding/values-needed.ts";
-import { writeExact } from "../../../core/exact-json.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
 import type { Json } from "../../../core/json.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
-import { BLOB_MARK, RunValues } from "../../../hosts/session/values/run-values.ts";
+import { RunValues } from "../../../hosts/session/values/run-values.ts";
 import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../../ports/journal.ts";
 import type { Stores } from "../../application/ports.ts";
+import { holdInMemory, weighJson } from "../../limits/quotas.ts";
 import { eachEvent } from "../each-event.ts";
 import { type HistoryChange, RunHistory } from "./describe-run-history.ts";
 
 /** The parts that reading a run needs. Nothing is written, so the run may be under way in another process. */
 export interface RunSources {
   readonly journal: Journal;
-  readonly blobs: Blobs;
+  readonly blobs: Pick<Blobs, "get">;
 }
 
 /** A run that was read: its history in memory, its values where they lie. */
@@ -49,7 +49,8 @@ export async function readRunHistory(
     if (seq > upTo) break;
     await applyStored(history, event, { journal, graphs });
   }
-  return { record, history, values: openValues(sources, record.no), sources };
+  const values = openValues(sources, record.no, (seq, json) => history.sizes.set(seq, json.length));
+  return { record, history, values, sources };
 }
 
 /** With the graph that the event names. */
@@ -69,10 +70,18 @@ export async function readPinnedGraph(app: Pick<Stores, "records">, hash: string
   return (await loadGraph((await app.records()).journal, hash, new Map())).graph;
 }
 
-/** The recorded values of a run. */
-export function openValues({ journal, blobs }: RunSources, run: RunNo): RunValues {
-  const sources = { journal, blobs, files: NO_FILES, cache: new ValueCache(0), env: nothing, matches: () => false };
-  return new RunValues(run, sources, []);
+/** The recorded values of a run. Each that is read counts as held in memory by the request that asks. */
+export function openValues(
+  { journal, blobs }: RunSources,
+  run: RunNo,
+  loaded?: (seq: number, json: string) => void,
+): RunValues {
+  const count = (seq: number, json: string) => {
+    holdInMemory(weighJson(json));
+    loaded?.(seq, json);
+  };
+  const fixed = { files: NO_FILES, cache: new ValueCache(0), env: nothing, matches: () => false };
+  return new RunValues(run, { journal, blobs, ...fixed, loaded: count }, []);
 }
 
 /** Reads what these handles stand for, and no more; the returned function makes values of them. */
@@ -86,40 +95,47 @@ export async function readHandles(
   return (handle) => loadHandle(handle, read);
 }
 
-/** `value` is left out where it is too large. `bytes`: its length as JSON; null: it has too many parts to count them. */
+/** `value` is left out where it is too large. `bytes`: about its length as JSON. */
 export interface SizedValue {
   readonly value?: Json;
-  readonly bytes: number | null;
+  readonly bytes: number;
 }
 
-/** What an answer bears of one value. Larger ones lie in blobs. */
-const MAX_BYTES = 65_536;
-const MAX_PARTS = 200;
+/** What an answer bears of values: none that is larger, and so many bytes together. */
+export interface Room {
+  readonly most: number;
+  left: number;
+}
 
-/** Looks at the size first, so that a large value is parsed for nobody who has not asked for it. */
-export async function readSizedValue(
+export const LARGE_BYTES = 65_536;
+const ANSWER_BYTES = 16 * 1024 * 1024;
+
+export function roomFor(most = LARGE_BYTES): Room {
+  return { most, left: most === Number.POSITIVE_INFINITY ? most : ANSWER_BYTES };
+}
+
+/** Looks at sizes first, so that a large value is read for nobody who has not asked for it. */
+export async function readSized(
   reading: RunReading,
-  { handle, isWhole }: { readonly handle: Handle; readonly isWhole: boolean },
-): Promise<SizedValue> {
-  if (!isWhole) {
-    const seqs = new Set<number>();
-    collectOfHandle(handle, seqs);
-    if (seqs.size > MAX_PARTS) return { bytes: null };
-    const bytes = await sumBytes(reading, [...seqs]);
-    if (bytes > MAX_BYTES) return { bytes };
-  }
-  const value = (await readHandles(reading, [handle]))(handle);
-  const bytes = Buffer.byteLength(writeExact(value));
-  return isWhole || bytes <= MAX_BYTES ? { value, bytes } : { bytes };
+  handles: readonly Handle[],
+  room: Room,
+): Promise<(handle: Handle) => SizedValue> {
+  const small = handles.filter((handle) => bytesOf(reading, handle) <= room.most);
+  const load = await readHandles(reading, small);
+  return (handle) => {
+    const bytes = bytesOf(reading, handle);
+    if (bytes > room.most || bytes > room.left) return { bytes };
+    room.left -= bytes;
+    return { value: load(handle), bytes };
+  };
 }
 
-async function sumBytes({ record, sources }: RunReading, seqs: readonly number[]): Promise<number> {
-  const { journal, blobs } = sources;
+/** As far as is known: of what was read all is. */
+function bytesOf({ history: { sizes } }: RunReading, handle: Handle): number {
+  const seqs = new Set<number>();
+  collectOfHandle(handle, seqs);
   let bytes = 0;
-  for (const text of (await journal.readValues(record.no, seqs)).values()) {
-    const isBlob = text.startsWith(BLOB_MARK);
-    bytes += isBlob ? (await blobs.get(text.slice(BLOB_MARK.length))).byteLength : Buffer.byteLength(text);
-  }
+  for (const seq of seqs) bytes += sizes.get(seq) ?? 0;
   return bytes;
 }
 

@@ -14,11 +14,12 @@ import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescrip
 import { describeEnd, describeHold } from "./describe-error.ts";
 import { describeLineage } from "./describe-lineage.ts";
 import {
+  type Room,
   type RunReading,
   type RunSources,
-  readHandles,
   readRunHistory,
-  readSizedValue,
+  readSized,
+  roomFor,
   type SizedValue,
 } from "./describe-run-reading.ts";
 import { describeStep, errorOf, toTime } from "./describe-step.ts";
@@ -31,8 +32,8 @@ export interface DescribeOptions {
   readonly withOutputs?: boolean;
   /** List the steps (default true). */
   readonly withSteps?: boolean;
-  /** Leave out an input and outputs that are large, and say how large (default false). */
-  readonly isSized?: boolean;
+  /** Larger values are left out, with their address in their place (default 64 KiB). */
+  readonly mostBytes?: number | undefined;
 }
 
 /** The whole run as JSON. Outputs of large runs are loaded only where they are asked for. */
@@ -53,7 +54,7 @@ function outputsOf({ history: { state } }: RunReading, { withOutputs = true }: D
 }
 
 /** Stands in answers that leave something out. */
-export const SHORTENED = "Too long for one answer. The CLI shows all of it: pawl runs show RUN_ID --json";
+export const SHORTENED = "Too long for one answer. The CLI shows all of it: pawl runs show RUN_ID --json --whole";
 
 /** Shorter forms of a run that is too long for one answer, the fullest first. */
 export function shortenRun(run: RunDescription): readonly object[] {
@@ -91,14 +92,17 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const { ending, budget, root } = state;
   const limits = describeLimits(state);
   const hasEnded = state.phase === "finished";
-  const read = async (handle: Handle): Promise<Partial<SizedValue>> =>
-    options.isSized === true
-      ? readSizedValue(reading, { handle, isWhole: false })
-      : { value: (await readHandles(reading, [handle]))(handle) };
-  const input = await read(root?.frame.inputHandle ?? 0);
-  const outputs = await read(outputsOf(reading, options));
-  const stuck = ending?.code === "NO_TRANSITION" ? findLast(reading) : 0;
-  const cause = stuck === 0 ? "" : ` Its output: ${toExcerpt((await readHandles(reading, [stuck]))(stuck))}`;
+  const handles = {
+    input: root?.frame.inputHandle ?? 0,
+    outputs: outputsOf(reading, options),
+    stuck: ending?.code === "NO_TRANSITION" ? findLast(reading) : 0,
+  };
+  const load = await readSized(reading, Object.values(handles), roomFor(options.mostBytes));
+  const input = load(handles.input);
+  const outputs = load(handles.outputs);
+  const { value: last } = load(handles.stuck);
+  const cause = handles.stuck === 0 || last === undefined ? "" : ` Its output: ${toExcerpt(last)}`;
+  const ref = `/runs/${record.id}?whole=true&steps=false&prompts=false`;
   const awaited = hasEnded ? [] : [...state.waiters.keys()];
   return {
     ...summarizeRun(record),
@@ -114,7 +118,8 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     completed_at: toTime(history.finishedAt),
     input_data: input.value ?? null,
     outputs: outputs.value ?? null,
-    ...(options.isSized === true ? { input_bytes: input.bytes, outputs_bytes: outputs.bytes } : {}),
+    ...(input.value === undefined ? { input_bytes: input.bytes, input_ref: ref } : {}),
+    ...(outputs.value === undefined ? { outputs_bytes: outputs.bytes, outputs_ref: ref } : {}),
   };
 }
 
@@ -154,7 +159,8 @@ function toExcerpt(value: Json): string {
 const STEPS_AT_ONCE = 32;
 
 /** The steps one after another; holds the values of a few at a time. */
-async function* describeSteps(reading: RunReading, options: DescribeOptions): AsyncGenerator<StepDescription> {
+async function* describeSteps(reading: RunReading, given: DescribeOptions): AsyncGenerator<StepDescription> {
+  const options = { ...given, room: roomFor(given.mostBytes) };
   let slice: StepEntry[] = [];
   for (const entry of new StepTree(reading.history).entries()) {
     slice.push(entry);
@@ -169,7 +175,7 @@ async function* describeSteps(reading: RunReading, options: DescribeOptions): As
 async function describeSlice(
   reading: RunReading,
   entries: readonly StepEntry[],
-  { withPrompts = true, withOutputs = true }: DescribeOptions,
+  { withPrompts = true, withOutputs = true, room }: DescribeOptions & { readonly room: Room },
 ): Promise<readonly StepDescription[]> {
   const handles = entries.map((entry) => ({
     entry,
@@ -177,10 +183,8 @@ async function describeSlice(
     log: withPrompts ? promptLogOf(entry) : 0,
     output: withOutputs ? entry.output : 0,
   }));
-  const load = await readHandles(
-    reading,
-    handles.flatMap(({ given, log, output }) => [given, log, output]),
-  );
+  const all = handles.flatMap(({ given, log, output }) => [given, log, output]);
+  const load = await readSized(reading, all, room);
   return handles.map(({ entry, given, log, output }) => ({
     ...describeStep(entry),
     ...(entry.history?.unpriced === true ? { unpriced: true } : {}),
@@ -188,9 +192,32 @@ async function describeSlice(
     ...(entry.history === undefined || entry.history.decisions.length === 0
       ? {}
       : { violations: entry.history.decisions }),
-    input_prompt: renderedIn(load(log)) ?? toPrompt(load(given)),
-    output_data: load(output),
+    ...showValues(load, { given, log, output, ref: addressOf(reading, entry) }),
   }));
+}
+
+interface OfStep {
+  readonly given: Handle;
+  readonly log: Handle;
+  readonly output: Handle;
+  readonly ref: string;
+}
+
+function showValues(load: (handle: Handle) => SizedValue, { given, log, output, ref }: OfStep) {
+  const gave = load(output);
+  const said = renderedIn(load(log).value ?? null);
+  const asked = said === undefined ? load(given) : undefined;
+  return {
+    input_prompt: said ?? toPrompt(asked?.value ?? null),
+    ...(asked !== undefined && asked.value === undefined ? { prompt_bytes: asked.bytes, prompt_ref: ref } : {}),
+    output_data: gave.value ?? null,
+    ...(gave.value === undefined ? { output_bytes: gave.bytes, output_ref: ref } : {}),
+  };
+}
+
+/** Where a step is shown with values of any size. */
+function addressOf({ record }: RunReading, { path }: StepEntry): string {
+  return `/runs/${record.id}/steps/${encodeURIComponent(path)}?whole=true`;
 }
 
 /** A model's prompt is made from the input by its executor, which tells it in the log. */

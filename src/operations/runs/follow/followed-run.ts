@@ -1,4 +1,3 @@
-import { writeExact } from "../../../core/exact-json.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
 import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
@@ -7,18 +6,18 @@ import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import type { EventRow, Journal, RunRecord } from "../../../ports/journal.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import { findRun } from "../../application/find-run.ts";
+import type { Records } from "../../application/ports.ts";
 import { toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
 import { describeLimits, showLimit } from "../../limits/use-limits.ts";
 import { describeRun } from "../describe/describe-run.ts";
 import { RunHistory } from "../describe/describe-run-history.ts";
-import { applyStored, type RunSources } from "../describe/describe-run-reading.ts";
+import { applyStored } from "../describe/describe-run-reading.ts";
 import { describeStep } from "../describe/describe-step.ts";
 import type { StepHistory } from "../describe/step-history.ts";
 import { entryOf } from "../describe/step-tree.ts";
 import { endIdOf, type NumberedChange, RESULT_FROM, type RunNow, type StepNow } from "./streamed-change.ts";
 
 const PAGE = 200;
-const MAX_INLINE_BYTES = 64 * 1024;
 
 /** Behind the changes of steps that one event can cause. */
 const JOURNAL_AT = 800_000;
@@ -99,18 +98,17 @@ export class FollowedRun {
   }
 
   /** The last changes of a run that has ended. */
-  end(sources: RunSources): Promise<readonly NumberedChange[]> {
+  end(sources: Records): Promise<readonly NumberedChange[]> {
     this.#end ??= this.#describeEnd(sources);
     return this.#end;
   }
 
-  async #describeEnd(sources: RunSources): Promise<readonly NumberedChange[]> {
+  async #describeEnd(sources: Records): Promise<readonly NumberedChange[]> {
     const id = (n: number) => `${this.#lastSeq}.${RESULT_FROM + n}`;
     const record = await findRun({ records: async () => sources }, this.#record.id);
     const run = await describeRun(sources, record, { withSteps: false });
-    const { run_id, status, total_cost_usd, cost_usd_at_most, outputs, error } = run;
-    const isLarge = Buffer.byteLength(writeExact(outputs)) > MAX_INLINE_BYTES;
-    const shown = isLarge ? { outputs: null, outputs_ref: `/runs/${run_id}?prompts=false` } : { outputs };
+    const { run_id, status, total_cost_usd, cost_usd_at_most, outputs, outputs_ref, error } = run;
+    const shown = outputs_ref === undefined ? { outputs } : { outputs, outputs_ref };
     const costs = { total_cost_usd, cost_usd_at_most };
     const data = { run_id, status, ...costs, ...shown, error: error === null ? null : { ...error } };
     return [

@@ -2,7 +2,7 @@ import type { Handle } from "../../../core/history/run-state.ts";
 import { findRun } from "../../application/find-run.ts";
 import type { Stores } from "../../application/ports.ts";
 import { promptLogOf, renderedIn, toPrompt } from "../describe/describe-run.ts";
-import { readSizedValue, type SizedValue } from "../describe/describe-run-reading.ts";
+import { readSized, roomFor, type SizedValue } from "../describe/describe-run-reading.ts";
 import { errorOf } from "../describe/describe-step.ts";
 import type { StepEntry, StepNode } from "../describe/step-tree.ts";
 import { describeAttempt, describeSpan, type SpansReading } from "./describe-span.ts";
@@ -21,11 +21,13 @@ export async function showStep(app: Stores, id: string, { path, asOf, isWhole }:
   const reading = await readSpans(app, await findRun(app, id), asOf);
   const node = reading.tree.find(path);
   if (node === undefined) throw stepUnknown(path);
-  const output = await readSizedValue(reading, { handle: outputAt(reading, node), isWhole });
+  const read = async (handle: Handle) =>
+    (await readSized(reading, [handle], roomFor(isWhole ? Number.POSITIVE_INFINITY : undefined)))(handle);
+  const output = await read(outputAt(reading, node));
   const { status, ...about } = describeAsOf(reading);
   return {
     ...describeSpan(reading, node),
-    ...(node.is === "fan-out" ? NOTHING_OF_ITEMS : await describeValues(reading, { entry: node, isWhole })),
+    ...(node.is === "fan-out" ? NOTHING_OF_ITEMS : await describeValues(reading, node, read)),
     ...about,
     run_status: status,
     place: node.step.step.place ?? null,
@@ -41,10 +43,10 @@ const NOTHING_OF_ITEMS: OfInstance = { input: null, input_bytes: 0, input_prompt
 
 async function describeValues(
   reading: SpansReading,
-  { entry, isWhole }: { readonly entry: StepEntry; readonly isWhole: boolean },
+  entry: StepEntry,
+  read: (handle: Handle) => Promise<SizedValue>,
 ): Promise<OfInstance & Pick<StepDetail, "error">> {
   const { path, history } = entry;
-  const read = (handle: Handle) => readSizedValue(reading, { handle, isWhole });
   const input = await read(history?.givenSeq ?? 0);
   const log = await read(promptLogOf(entry));
   const attempts: StepDetail["attempts"][number][] = [];

@@ -1,4 +1,5 @@
 import { writeExact } from "../../../core/exact-json.ts";
+import { currentRequest } from "../../../operations/limits/quotas.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import type { HttpParts } from "../http-parts.ts";
 
@@ -20,6 +21,7 @@ export function answerEventStream(
   parts: Pick<HttpParts, "streams" | "onDefect">,
   begin: (stop: AbortSignal) => AsyncGenerator<SentEvent>,
 ): Response {
+  currentRequest()?.take("streams", 1);
   const gone = new AbortController();
   const events = begin(AbortSignal.any([gone.signal, parts.streams.stopping]));
   const encoder = new TextEncoder();

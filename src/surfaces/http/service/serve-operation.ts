@@ -5,6 +5,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject } from "../../../core/json.ts";
 import { type Field, fieldsOf, fromText } from "../../../operations/fields.ts";
 import { toJsonInTurns } from "../../../operations/json-in-turns.ts";
+import { holdInMemory } from "../../../operations/limits/quotas.ts";
 import type { HttpPlace, Operation, OperationContext } from "../../../operations/operation.ts";
 import type { ListedOperation } from "../../../operations/operations.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
@@ -123,12 +124,18 @@ async function serveOperation({ operation, http }: Route, { parts, c }: Asked, i
     traceParent: c.req.header("traceparent"),
   };
   const output: unknown = await operation.handle(context, input);
-  if (output instanceof Uint8Array) return sendFile(String(input["path"]), output);
+  if (output instanceof Uint8Array) {
+    holdInMemory(output.byteLength);
+    return sendFile(String(input["path"]), output);
+  }
   if (isJsonObject(output) && typeof output["run_id"] === "string") c.set("runId", output["run_id"]);
   const isNumbered = c.get("listShape") === "numbered";
   const body = isNumbered ? await toNumbered(operation, { context, input, output }) : { data: output, error: null };
   const status = operation.statusOf?.(output) ?? http.status ?? 200;
-  return c.body(await toJsonInTurns(body), status, { "content-type": "application/json" });
+  const text = await toJsonInTurns(body);
+  // Values are counted where they are read; what else there is, here.
+  holdInMemory(text.length);
+  return c.body(text, status, { "content-type": "application/json" });
 }
 
 interface Answered {

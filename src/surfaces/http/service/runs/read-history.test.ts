@@ -60,15 +60,22 @@ test("only graphs that the run has called are shown, and only to who sees the ru
   expect(events).not.toContain("app_dir");
 });
 
-test("a run is shown without the values that are large, with how large they are, where that is asked for", async () => {
+test("a run is shown without the values that are large, with how large they are and where they are", async () => {
   const large = "x".repeat(100_000);
   const plays = { a: () => succeed(1), b: () => succeed({ text: large }) };
   const world = new HttpWorld([TWO], { plays, agent: { provider: "simulated" }, server: { api_key: "configured" } });
   const body = { workflow: "two", input: { few: 1 } };
   const { run_id: id } = await dataOf(await world.post("/workflows/run/sync", body, ADMIN));
   const read = async (query: string) => dataOf(await world.request(`/runs/${id}?${query}`, { headers: ADMIN }));
-  const sized = await read("sized=true&steps=false");
-  expect(sized).toMatchObject({ outputs: null, input_bytes: JSON.stringify(sized["input_data"]).length });
-  expect(sized["outputs_bytes"]).toBeGreaterThan(100_000);
-  expect(JSON.stringify(await read("steps=false"))).toContain(large);
+  const shown = await read("");
+  expect(JSON.stringify(shown).length).toBeLessThan(10_000);
+  expect(shown).toMatchObject({ outputs: null, outputs_ref: `/runs/${id}?whole=true&steps=false&prompts=false` });
+  expect(shown["outputs_bytes"]).toBeGreaterThan(100_000);
+  expect(shown).not.toHaveProperty("input_ref");
+  const follow = async (ref: unknown) =>
+    JSON.stringify(await (await world.request(String(ref), { headers: ADMIN })).json());
+  expect((await follow(shown["outputs_ref"])).includes(large)).toBe(true);
+  const { output_ref: ref } = (shown["steps"] as Record<string, unknown>[])[1] ?? {};
+  expect(ref).toBe(`/runs/${id}/steps/b%231?whole=true`);
+  expect((await follow(ref)).includes(large)).toBe(true);
 });

@@ -151,7 +151,10 @@ test("outputs that are large are named, not sent", async () => {
   const world = newWorld({ plays: { work: () => succeed("x".repeat(70_000)) } });
   const id = await startRun(world, { workflow: "hello" });
   const result = (await readEvents(await world.request(`/runs/${id}/stream`))).find(({ event }) => event === "result");
-  expect(dataOf(result)).toMatchObject({ outputs: null, outputs_ref: `/runs/${id}?prompts=false` });
+  expect(dataOf(result)).toMatchObject({
+    outputs: null,
+    outputs_ref: `/runs/${id}?whole=true&steps=false&prompts=false`,
+  });
 });
 
 test("when the server stops, followers are told to come back", async () => {

@@ -19,7 +19,8 @@ steps:
 async function newWorld(options: HttpWorldOptions = {}, tenantLabel = false) {
   const opened: HttpWorld[] = [];
   // What is counted at the moment of asking is counted in the world that is made of this.
-  const gauges = () => opened.flatMap((world) => describeGauges(world.parts.app, world));
+  const gauges = () =>
+    opened.flatMap((world) => describeGauges(world.parts.app, { ...world, quotas: world.parts.quotas, tenantLabel }));
   const names = [
     "pawl_runs",
     "pawl_deliveries",

@@ -96,7 +96,7 @@ describe("the end of a run", () => {
     await hooks.newest({ status: "delivered" });
     expect(JSON.parse(receiver.received[0]?.body ?? "")).toMatchObject({
       outputs: null,
-      outputs_ref: `/runs/${runId}?prompts=false`,
+      outputs_ref: `/runs/${runId}?whole=true&steps=false&prompts=false`,
     });
   });
 
