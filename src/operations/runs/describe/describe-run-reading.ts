@@ -107,7 +107,7 @@ export interface Room {
   left: number;
 }
 
-export const LARGE_BYTES = 65_536;
+const LARGE_BYTES = 65_536;
 const ANSWER_BYTES = 16 * 1024 * 1024;
 
 export function roomFor(most = LARGE_BYTES): Room {
