@@ -1,5 +1,5 @@
 import type { Graph } from "../core/graph/graph.ts";
-import type { Event, RunStarted } from "../core/history/events.ts";
+import type { Event, RunStarted, SentKey } from "../core/history/events.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { BudgetView } from "../ports/waits.ts";
@@ -45,7 +45,7 @@ export type RunRequest =
   | { readonly type: "cancel"; readonly by?: string; readonly reason?: string }
   /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. */
   | { readonly type: "answer"; readonly path: string; readonly answer: ApprovalAnswer }
-  | { readonly type: "signal"; readonly name: string; readonly payload: Json };
+  | { readonly type: "signal"; readonly name: string; readonly payload: Json; readonly key?: SentKey };
 
 /** The rest of it stands in the run's first event. */
 export interface RunStart extends Pick<RunStarted, "maxCostMicro" | "uses" | "onExceeded" | "options" | "lineage"> {

@@ -122,7 +122,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     decided: [],
   },
   timerFired: { type: "timerFired", at: 1, timer: "a@retry2", decided: [] },
-  signalReceived: { type: "signalReceived", at: 1, name: "s", decided: [] },
+  signalReceived: { type: "signalReceived", key: { key: "k", hash: "h" }, at: 1, name: "s", decided: [] },
   cancelRequested: { type: "cancelRequested", at: 1, by: "me", reason: "why", decided: [] },
   budgetExhausted: { type: "budgetExhausted", ...step, message: "used up", decided: [] },
   stepHeld: { type: "stepHeld", ...step, decided: [] },

@@ -278,10 +278,18 @@ export interface TimerFired extends EventCommon {
   readonly timer: string;
 }
 
+/** An idempotency key, and the hash of what came with it. */
+export interface SentKey {
+  readonly key: string;
+  readonly hash: string;
+}
+
 /** Value: the payload. */
 export interface SignalReceived extends EventCommon {
   readonly type: "signalReceived";
   readonly name: string;
+  /** With which it was sent. Absent: none. */
+  readonly key?: SentKey;
 }
 
 /** A second one ends the run without waiting for running tasks. */

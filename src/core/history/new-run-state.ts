@@ -19,6 +19,7 @@ export function newRunState(graph: IndexedGraph): RunState {
     active: new Map(),
     timers: new Map(),
     signals: new Map(),
+    signalKeys: new Map(),
     waiters: new Map(),
     answers: new Map(),
     orphans: new Map(),

@@ -30,6 +30,8 @@ export interface RunState {
   readonly timers: Map<string, number>;
   /** Unread signals: sequence numbers by name, in order. */
   readonly signals: Map<string, number[]>;
+  /** The hash of what came with each idempotency key of a signal. */
+  readonly signalKeys: Map<string, string>;
   /** By signal, longest waiting first. */
   readonly waiters: Map<string, Set<Instance>>;
   /** Approvals that were answered, by path and in order, to refuse a second answer. */

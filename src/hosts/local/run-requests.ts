@@ -1,5 +1,4 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunRequest } from "../run-host.ts";
 import {
@@ -107,19 +106,26 @@ export class RunRequests {
 
   async signal(
     runId: string,
-    { name, payload }: { readonly name: string; readonly payload: Json },
+    { name, payload, key }: Omit<Extract<RunRequest, { readonly type: "signal" }>, "type">,
     id: number | undefined,
   ): Promise<RunRecord> {
     const { clock, runs, writer } = this.#parts;
     const stored = await toStoredValue(payload, writer);
     if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
     return runs.with(runId, async (run) => {
+      const known = key && run.state.signalKeys.get(key.key);
+      if (key !== undefined && known !== undefined) {
+        if (known === key.hash) return run.toRecord();
+        throw new PawlError("IDEMPOTENCY_MISMATCH", {
+          message: `The key "${key.key}" came with another signal before.`,
+        });
+      }
       if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
         throw new PawlError("SIGNALS_FULL", {
           message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
         });
       }
-      const seq = run.apply({ type: "signalReceived", at: clock.now(), name }, stored.stored);
+      const seq = run.apply({ type: "signalReceived", at: clock.now(), name, ...(key && { key }) }, stored.stored);
       run.values.keep(seq, stored.value, stored.bytes);
       run.addAnswer(id);
       await run.durable();

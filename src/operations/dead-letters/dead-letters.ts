@@ -2,20 +2,23 @@ import { z } from "zod";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { explainHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
-import type { RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { RunRecord } from "../../ports/journal.ts";
+import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import { findRun } from "../application/find-run.ts";
 import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type PreparedRepetition, prepareRepetition } from "../repeat/prepare-repetition.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
-import { idField, listOf, numberCursor, offsetQuery, pageQuery } from "../schemas.ts";
-import { withTrace } from "../start/with-trace.ts";
+import { idempotencyKey, idField, listOf, numberCursor, offsetQuery, pageQuery } from "../schemas.ts";
+import { describeSubmitted } from "../start/submit-run.ts";
 import {
+  ALL_LETTERS,
   countDeadLetters,
   type DeadLetter,
   deadLetterSchema,
   deadLetterStatusSchema,
-  findDeadLetterNote,
+  type Fate,
+  LetterFates,
   listDeadLetters as list,
   toDeadLetter,
 } from "./list-dead-letters.ts";
@@ -78,11 +81,19 @@ export const retryDeadLetter = defineOperation({
   summary: "Do the run again from the step that has failed, or go on with a step that is held",
   scope: "run",
   effect: { does: "writes", beyond: true },
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id, idempotency_key: idempotencyKey }),
   output: acceptedRunSchema.extend({ changes: z.array(z.string()).describe("What has changed of its files since.") }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
   http: { method: "POST", path: "/dead-letter/{id}/retry", status: 202 },
-  cli: [{ verb: "dead-letter retry", args: ["id"], follows: "always", show: ({ changes }) => ({ told: changes }) }],
+  cli: [
+    {
+      verb: "dead-letter retry",
+      args: ["id"],
+      options: { idempotency_key: false },
+      follows: "always",
+      show: ({ changes }) => ({ told: changes }),
+    },
+  ],
   mcp: {
     tool: "retry_dead_letter",
     title: "Retry a dead letter",
@@ -91,14 +102,19 @@ export const retryDeadLetter = defineOperation({
     names,
   },
   async handle({ app, submissions, traceParent }: OperationContext<Place & Principal & Stores & Driving>, given) {
-    const { record, isHeld } = await findDeadLetter(app, given.id);
+    const { idempotency_key: idempotencyKey } = given;
+    const { record, letter, isHeld } = await findDeadLetter(app, given.id);
     if (isHeld) {
       const { id, status } = await (await app.host()).request(record.id, { type: "resume", releases: true });
       return { run_id: id, status, changes: [] };
     }
-    const { prepared, begin } = await prepareDeadLetterRetry(app, given.id);
-    await begin(() => submissions.begin(withTrace(prepared.start, traceParent)));
-    return { run_id: prepared.start.runId, status: "queued" as RunStatus, changes: prepared.notices };
+    const submitted = await submissions.start(app, {
+      asked: { retry: letter.dead_letter_id },
+      prepare: (runId) => prepareDeadLetterRetry(app, given.id, runId),
+      idempotencyKey,
+      traceParent,
+    });
+    return { ...describeSubmitted(submitted), changes: submitted.is === "new" ? submitted.prepared.notices : [] };
   },
 });
 
@@ -128,9 +144,10 @@ export const resolveDeadLetter = defineOperation({
     names,
   },
   async handle({ app }: OperationContext<Place & Stores>, given) {
-    const { record, letter, claimed } = await findDeadLetter(app, given.id);
+    const { record, letter, claim, stale } = await findDeadLetter(app, given.id);
+    if (letter.status !== "open") throw deadLetterClosed(letter);
     const { deadLetters } = await app.service();
-    if (claimed !== undefined) await deadLetters.reopen(record.id, letter.path, claimed);
+    await takeBack(app, claim ?? stale, letter.path);
     const closed = await deadLetters.close({
       run: record.id,
       path: letter.path,
@@ -144,48 +161,61 @@ export const resolveDeadLetter = defineOperation({
   },
 });
 
-interface DeadLetterRetry {
-  readonly prepared: PreparedRepetition;
+interface DeadLetterRetry extends PreparedRepetition {
   /** Throws `DEAD_LETTER_CLOSED` where somebody was faster. Rejects as `start` does; then the letter is open again. */
-  begin<T>(start: () => Promise<T>): Promise<T>;
+  begin(start: () => Promise<void>): Promise<void>;
 }
 
 /**
- * A rerun from the step that has failed. Of those who ask at the same time one gets a run: the retry is noted with the id of its
- * run before that begins, since two runs for one failure would pay twice. A note whose run never began counts for nothing but
- * its id, under which whoever asks next begins; of several who do the host lets one.
+ * A rerun from the step that has failed. Of those who ask at the same time, for any letter of the run, one gets a run: it does again
+ * all that had failed, and is noted with its id before it begins, since two runs for one failure would pay twice. A note whose
+ * run never began counts for nothing but its id, under which whoever asks next begins; of several who do the host lets one.
  */
-async function prepareDeadLetterRetry(app: Place & Principal & Stores, id: string): Promise<DeadLetterRetry> {
-  const { record, letter, claimed } = await findDeadLetter(app, id);
+async function prepareDeadLetterRetry(
+  app: Place & Principal & Stores,
+  id: string,
+  newId: string | undefined,
+): Promise<DeadLetterRetry> {
+  const { record, letter, claim, stale } = await findDeadLetter(app, id);
   if (letter.status !== "open") throw deadLetterClosed(letter);
-  const { path } = letter;
-  const repetition = { run: record.id, fromStep: path, runId: claimed };
+  const repetition = { run: record.id, fromStep: letter.path, runId: claim?.newRun ?? newId };
   const prepared = await prepareRepetition(app, repetition);
   const { runId } = prepared.start;
   const { deadLetters } = await app.service();
   const closed = async () => deadLetterClosed((await findDeadLetter(app, id)).letter);
   return {
-    prepared,
+    ...prepared,
     async begin(start) {
       const at = app.clock.now();
-      const note = { run: record.id, path, status: "retried", at, newRun: runId, isPending: true } as const;
-      if (claimed === undefined && !(await deadLetters.close(note))) throw await closed();
-      const begun = await start().catch(async (error: unknown) => {
+      const note = {
+        run: record.id,
+        path: ALL_LETTERS,
+        status: "retried",
+        at,
+        newRun: runId,
+        isPending: true,
+      } as const;
+      await takeBack(app, stale);
+      if (claim === undefined && !(await deadLetters.close(note))) throw await closed();
+      await start().catch(async (error: unknown) => {
         throw isPawlError(error) && error.code === "RUN_ID_TAKEN" ? await closed() : error;
       });
-      await deadLetters.confirm(record.id, path);
-      return begun;
+      await deadLetters.confirm(record.id, claim?.path ?? ALL_LETTERS);
     },
   };
 }
 
-interface FoundDeadLetter {
+/** Makes room for another note at the path, or at the note's own. */
+async function takeBack(app: Stores, note: DeadLetterNote | undefined, path = note?.path): Promise<void> {
+  if (note?.newRun === undefined || note.path !== path) return;
+  await (await app.service()).deadLetters.reopen(note.run, note.path, note.newRun);
+}
+
+interface FoundDeadLetter extends Omit<Fate, "note"> {
   readonly record: RunRecord;
   readonly letter: DeadLetter;
   /** Its run has not ended: it goes on when it is resumed. */
   readonly isHeld: boolean;
-  /** The id of a run that a retry has claimed and not begun. */
-  readonly claimed?: string;
 }
 
 /** By `RUN:PATH`. Throws `RUN_NOT_FOUND`, `RUN_AMBIGUOUS`, `DEAD_LETTER_NOT_FOUND`. */
@@ -202,9 +232,8 @@ async function findDeadLetter(app: Stores, id: string): Promise<FoundDeadLetter>
   if (failed === undefined) {
     throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
   }
-  const { note, claimed } = await findDeadLetterNote(app, record.id, path);
-  const letter = toDeadLetter(record, { ...failed, isHeld }, note);
-  return { record, letter, claimed, isHeld };
+  const { note, ...fate } = await new LetterFates(app).find(record.id, path);
+  return { ...fate, record, letter: toDeadLetter(record, { ...failed, isHeld }, note), isHeld };
 }
 
 function deadLetterClosed({ dead_letter_id: id, status, retried_as: run }: DeadLetter): PawlError {

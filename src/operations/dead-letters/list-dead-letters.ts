@@ -78,6 +78,7 @@ export async function countDeadLetters(app: Stores, wanted: DeadLettersWanted): 
 
 async function* deadLettersFrom(app: Stores, { status, workflow }: DeadLettersWanted, after: number) {
   const { journal } = await app.records();
+  const fates = new LetterFates(app);
   for (let afterId = after; ; ) {
     const rows = await journal.readOutbox({ kind: "dead_letter", limit: SLICE, afterId });
     for (const { id, run, body } of rows) {
@@ -94,7 +95,7 @@ async function* deadLettersFrom(app: Stores, { status, workflow }: DeadLettersWa
         if (letter !== undefined && (status === undefined || letter.status === status)) yield { id, letter };
         continue;
       }
-      const { note } = await findDeadLetterNote(app, record.id, failed.path);
+      const { note } = await fates.find(record.id, failed.path);
       const letter = toDeadLetter(record, failed, note);
       if (status === undefined || letter.status === status) yield { id, letter };
     }
@@ -121,7 +122,7 @@ async function findHeldLetter(
   const { state } = await rebuildRun((await app.records()).journal, record, new Map());
   const instance = state.active.get(held.path);
   if (instance?.phase !== "held" || explainHeld(instance).at !== held.at) return undefined;
-  return toDeadLetter(record, held, (await findDeadLetterNote(app, record.id, held.path)).note);
+  return toDeadLetter(record, held, (await new LetterFates(app).find(record.id, held.path)).note);
 }
 
 export function toDeadLetter(
@@ -143,22 +144,76 @@ export function toDeadLetter(
   };
 }
 
-interface FoundNote {
-  /** The note. Absent: nothing was done. */
+/** What was done about a letter. */
+export interface Fate {
+  /** Absent: nothing that counts. */
   readonly note?: DeadLetterNote;
-  /** The id that a retry has claimed whose run never began: its process died before. Whoever retries next takes it. */
-  readonly claimed?: string;
+  /** A retry that never began: its process died before. Whoever retries next takes its id. */
+  readonly claim?: DeadLetterNote;
+  /** A retry that was begun and has ended without doing the step. */
+  readonly stale?: DeadLetterNote;
 }
 
-/** Finds the note on a step that failed for good. */
-export async function findDeadLetterNote(
-  app: Pick<Stores, "records" | "service">,
-  run: string,
-  path: string,
-): Promise<FoundNote> {
-  const note = await (await app.service()).deadLetters.find(run, path);
-  if (note === undefined) return {};
-  if (note.isPending !== true || note.newRun === undefined) return { note };
-  const known = await (await app.records()).journal.findRun(note.newRun);
-  return known === undefined ? { claimed: note.newRun } : { note };
+/** The path of a note on all letters of a run: a repetition does all again that had not succeeded. */
+export const ALL_LETTERS = "";
+
+const MAX_REPETITIONS = 1_000;
+
+/**
+ * Finds what was done about steps that failed for good, by people and by what has repeated their runs. A repetition that is under way,
+ * or has completed, answers for the letters of its run; so does one that has a letter of its own about the same step. Made for one
+ * reading: it keeps what it has found.
+ */
+export class LetterFates {
+  readonly #app: Pick<Stores, "records" | "service">;
+  readonly #repetitions = new Map<string, readonly RunRecord[]>();
+  readonly #letters = new Map<string, ReadonlySet<string>>();
+
+  constructor(app: Pick<Stores, "records" | "service">) {
+    this.#app = app;
+  }
+
+  async find(run: string, path: string): Promise<Fate> {
+    const { deadLetters } = await this.#app.service();
+    const note = (await deadLetters.find(run, path)) ?? (await deadLetters.find(run, ALL_LETTERS));
+    if (note?.status === "resolved") return { note };
+    const { journal } = await this.#app.records();
+    if (note?.newRun !== undefined && (await journal.findRun(note.newRun)) === undefined)
+      return note.isPending === true ? { claim: note } : { note };
+    const successor = await this.#successorOf(run, path);
+    if (successor === undefined) return note === undefined ? {} : { stale: note };
+    return { note: { run, path, status: "retried", at: successor.createdAt, newRun: successor.id } };
+  }
+
+  async #successorOf(run: string, path: string): Promise<RunRecord | undefined> {
+    for (const repetition of await this.#repetitionsOf(run)) {
+      if (await this.#answersFor(repetition, path)) return repetition;
+    }
+    return undefined;
+  }
+
+  async #answersFor(repetition: RunRecord, path: string): Promise<boolean> {
+    const { id, status, completedAt } = repetition;
+    if (completedAt === undefined || status === "completed" || status === "partial") return true;
+    return (await this.#lettersOf(repetition)).has(path) || (await this.#successorOf(id, path)) !== undefined;
+  }
+
+  async #repetitionsOf(run: string): Promise<readonly RunRecord[]> {
+    const known = this.#repetitions.get(run);
+    if (known !== undefined) return known;
+    const { journal } = await this.#app.records();
+    const found = await journal.listRuns({ parentRunId: run, afterRun: 0, limit: MAX_REPETITIONS });
+    this.#repetitions.set(run, found);
+    return found;
+  }
+
+  async #lettersOf(record: RunRecord): Promise<ReadonlySet<string>> {
+    const known = this.#letters.get(record.id);
+    if (known !== undefined) return known;
+    const { state } = await rebuildRun((await this.#app.records()).journal, record, new Map());
+    const { failures, graph } = state;
+    const found = new Set(graph.graph.ending.deadLetter ? failures.map(({ path }) => path) : []);
+    this.#letters.set(record.id, found);
+    return found;
+  }
 }

@@ -22,6 +22,8 @@ export interface ExecuteParts {
 
 export interface AnsweredRequest extends ExecuteRequest {
   readonly requestId: string;
+  /** Of its run. Absent: a new one. */
+  readonly runId?: string | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function prepareExecute(
   request: AnsweredRequest,
   trusted: JsonObject,
 ): Promise<PreparedRun> {
-  const { requestId, traceId, requestData, work } = request;
+  const { requestId, traceId, requestData, work, runId } = request;
   const found = await findWork({ app, fetched }, request);
   const context = {
     ...withoutTrusted(request.context),
@@ -42,7 +44,7 @@ export async function prepareExecute(
   };
   const input = await toRequestInput({ requestId, requestData, context }, found.definition.graph, checker);
   const startAt = work.kind === "workflow" ? work.startAt : undefined;
-  const startable = { ...found, input, ...(startAt === undefined ? {} : { startAt }) };
+  const startable = { ...found, input, ...(startAt && { startAt }), ...(runId && { runId }) };
   return prepareStart(app, startable, { folder: app.appDir });
 }
 

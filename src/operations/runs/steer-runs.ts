@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { RunRecord } from "../../ports/journal.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Stores } from "../application/ports.ts";
+import { hashOfAsked } from "../hash-of-asked.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { idField, jsonSchema } from "../schemas.ts";
+import { idempotencyKey, idField, jsonSchema } from "../schemas.ts";
 import { cancelUnfinished, findUnfinished } from "./cancel-unfinished.ts";
 import { compareWithSource } from "./compare-with-source.ts";
 import { findAwaited } from "./find-awaited.ts";
@@ -104,15 +105,18 @@ export const signalRun = defineOperation({
     id,
     name: z.string().min(1).max(1_000).describe("The event's: a step waits for it, or will wait for it."),
     payload: jsonSchema.optional().describe("What the waiting step gets as its output."),
+    idempotency_key: idempotencyKey.describe(
+      "The same key with the same signal is received once; over HTTP also as a header.",
+    ),
   }),
   output: z.object({ run_id: z.string(), name: z.string() }),
-  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED", "SIGNALS_FULL"],
+  errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED", "SIGNALS_FULL", "IDEMPOTENCY_MISMATCH"],
   http: { method: "POST", path: "/runs/{id}/signals", status: 202 },
   cli: [
     {
       verb: "runs signal",
       args: ["id", "name"],
-      options: { payload: "--payload <json>" },
+      options: { payload: "--payload <json>", idempotency_key: false },
       follows: "here",
       show: () => ({ told: ["Recorded."] }),
     },
@@ -123,9 +127,10 @@ export const signalRun = defineOperation({
     description: "Tells a run that the event that it waits for, or will wait for, has happened.",
     names: { id: "run_id" },
   },
-  async handle({ app }: OperationContext<Stores & Driving>, { id, name, payload = null }) {
+  async handle({ app }: OperationContext<Stores & Driving>, { id, name, payload = null, idempotency_key: sent }) {
     const record = await findUnfinished(app, id);
-    await (await app.host()).request(record.id, { type: "signal", name, payload });
+    const key = sent === undefined ? undefined : { key: sent, hash: hashOfAsked([name, payload]) };
+    await (await app.host()).request(record.id, { type: "signal", name, payload, ...(key && { key }) });
     return { run_id: record.id, name };
   },
 });

@@ -9,20 +9,29 @@ import { fillDirectories } from "../start/input/fill-directories.ts";
 import { toRequestInput, toRunInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
 import { findSubmitted } from "../start/prepare-submission.ts";
+import type { RunRequest } from "../start/submit-run.ts";
 import { findSchedule } from "./describe-schedule.ts";
 
-export type StartRun = (prepared: PreparedRun) => Promise<unknown>;
-
-/** Starts a run of it now, whatever else is under way, and returns the id. Throws `SCHEDULE_NOT_FOUND`, and as a submission. */
-export async function runScheduleNow(app: StartPorts & Driving, id: string, start: StartRun): Promise<string> {
-  const schedule = await findSchedule(app, id);
-  const at = app.clock.now();
-  const prepared = await prepareScheduled(app, schedule, { slot: at, kind: "manual" });
-  await start(prepared);
-  const { schedules } = await app.service();
-  const outcome = { state: "started", runId: prepared.runId } as const;
-  await schedules.addSlots(schedule.id, [{ slot: at, kind: "manual", outcome, at }]);
-  return prepared.runId;
+/** A run of it now, whatever else is under way. The request throws `SCHEDULE_NOT_FOUND`, and as a submission. */
+export function toScheduleRequest(app: StartPorts & Driving, id: string): Pick<RunRequest, "asked" | "prepare"> {
+  return {
+    asked: { schedule: id },
+    async prepare(runId) {
+      const schedule = await findSchedule(app, id);
+      const at = app.clock.now();
+      const prepared = await prepareScheduled(app, schedule, { slot: at, kind: "manual" });
+      const run = { ...prepared, runId: runId ?? prepared.runId };
+      return {
+        start: run,
+        async begin(start) {
+          await start();
+          const { schedules } = await app.service();
+          const outcome = { state: "started", runId: run.runId } as const;
+          await schedules.addSlots(schedule.id, [{ slot: at, kind: "manual", outcome, at }]);
+        },
+      };
+    },
+  };
 }
 
 /** The run of a slot: the same id whenever it is asked for, so that none begins twice. */

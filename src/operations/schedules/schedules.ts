@@ -9,9 +9,17 @@ import {
 } from "../application/ports.ts";
 import { defineOperation, type OperationContext, type Shown } from "../operation.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
-import { aliasOf, idField, listOf, numberedPage, offsetQuery, pageQuery, takePage } from "../schemas.ts";
-import type { PreparedRun } from "../start/prepare-run.ts";
-import { withTrace } from "../start/with-trace.ts";
+import {
+  aliasOf,
+  idempotencyKey,
+  idField,
+  listOf,
+  numberedPage,
+  offsetQuery,
+  pageQuery,
+  takePage,
+} from "../schemas.ts";
+import { describeSubmitted } from "../start/submit-run.ts";
 import { changeSchedule as change, removeSchedule as remove } from "./change-schedule.ts";
 import { createSchedule as create } from "./create-schedule.ts";
 import {
@@ -25,7 +33,7 @@ import {
   toSettings,
 } from "./describe-schedule.ts";
 import { countScheduleSlots, listSchedules as list, listScheduleSlots as listSlots } from "./list-schedules.ts";
-import { runScheduleNow } from "./run-schedule.ts";
+import { toScheduleRequest } from "./run-schedule.ts";
 
 const workflow = z.string().min(1).max(200);
 
@@ -275,7 +283,7 @@ export const runSchedule = defineOperation({
   summary: "Start a run of a schedule now, beside its slots",
   scope: "run",
   effect: { does: "writes", beyond: true },
-  input: z.strictObject({ id }),
+  input: z.strictObject({ id, idempotency_key: idempotencyKey }),
   output: acceptedRunSchema,
   errors: ["SCHEDULE_NOT_FOUND"],
   http: { method: "POST", path: "/schedules/{id}/run", status: 202 },
@@ -283,14 +291,14 @@ export const runSchedule = defineOperation({
     {
       verb: "schedules run",
       args: ["id"],
+      options: { idempotency_key: false },
       show: ({ run_id }) => ({ data: run_id, told: [`The run is under way. See it with: pawl runs show ${run_id}`] }),
     },
   ],
   mcp: { tool: "run_schedule", title: "Run a schedule now", names: { id: "schedule_id" } },
-  async handle({ app, submissions, traceParent }, input) {
-    const { id: whole } = await findSchedule(app, input.id);
-    const start = (prepared: PreparedRun) => submissions.begin(withTrace(prepared, traceParent));
-    return { run_id: await runScheduleNow(app, whole, start), status: "queued" as const };
+  async handle({ app, submissions, traceParent }, { id, idempotency_key: idempotencyKey }) {
+    const request = toScheduleRequest(app, (await findSchedule(app, id)).id);
+    return describeSubmitted(await submissions.start(app, { ...request, idempotencyKey, traceParent }));
   },
 });
 

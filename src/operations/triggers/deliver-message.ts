@@ -19,6 +19,8 @@ export interface Delivery {
   readonly context: JsonObject;
   /** Equal for every delivery of the same message to the same workflow. */
   runIdFor(workflow: string): string;
+  /** What must be durable before anything begins. */
+  claim(): Promise<void>;
 }
 
 export interface DeliveredRun {
@@ -51,6 +53,7 @@ export async function deliverMessage(parts: DeliveryParts, delivery: Delivery): 
       return withTrace(start, delivery.traceParent);
     }),
   );
+  await delivery.claim();
   return Promise.all(
     starts.map(async (start) => ({
       run_id: start.runId,

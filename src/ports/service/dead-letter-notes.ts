@@ -4,7 +4,7 @@ export interface DeadLetterNotes {
   close(note: DeadLetterNote): Promise<boolean>;
   /** The run of a retry has begun. From now on the note counts, however that run ends. */
   confirm(run: string, path: string): Promise<void>;
-  /** Takes back a pending retry with this run. */
+  /** Takes back the retry with this run. */
   reopen(run: string, path: string, newRun: string): Promise<void>;
   find(run: string, path: string): Promise<DeadLetterNote | undefined>;
   /** Removes the notes of a run that was deleted. */

@@ -32,7 +32,7 @@ export class SqlDeadLetterNotes implements DeadLetterNotes {
   }
 
   async reopen(run: string, path: string, newRun: string): Promise<void> {
-    await NOTES.remove(this.#sql, { run, path, newRun, isPending: true });
+    await NOTES.remove(this.#sql, { run, path, newRun });
   }
 
   async find(run: string, path: string): Promise<DeadLetterNote | undefined> {

@@ -62,7 +62,12 @@ const requestSchema = z.strictObject({
         edited: z.custom<Json>().optional(),
       }),
     }),
-    z.strictObject({ type: z.literal("signal"), name: z.string(), payload: z.custom<Json>() }),
+    z.strictObject({
+      type: z.literal("signal"),
+      name: z.string(),
+      payload: z.custom<Json>(),
+      key: z.strictObject({ key: z.string(), hash: z.string() }).exactOptional(),
+    }),
   ]),
 });
 

@@ -38,7 +38,8 @@ export function applyWaitOver(turn: Turn, instance: Instance): void {
 
 /** Each signal is read once, by the step that has waited longest. A signal that no step waits for is kept. */
 export function applySignalReceived(turn: Turn, event: SignalReceived): void {
-  const { waiters, signals } = turn.state;
+  const { waiters, signals, signalKeys } = turn.state;
+  if (event.key !== undefined) signalKeys.set(event.key.key, event.key.hash);
   const first = waiters.get(event.name)?.values().next().value;
   if (first === undefined) {
     const kept = signals.get(event.name);

@@ -12,11 +12,12 @@ import type { Stores } from "../../../operations/application/ports.ts";
 import type { ReferredDefinition } from "../../../operations/definitions/find-definition.ts";
 import { describeHost } from "../../../operations/requests/describe-host.ts";
 import { toRunInput } from "../../../operations/start/input/to-run-input.ts";
-import { type PreparedRun, prepareStart } from "../../../operations/start/prepare-run.ts";
-import { withTrace } from "../../../operations/start/with-trace.ts";
+import { prepareStart } from "../../../operations/start/prepare-run.ts";
+import type { RunRequest } from "../../../operations/start/submit-run.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { idempotencyKeyOf, pathOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
 import { answerEventStream, type SentEvent } from "../service/event-stream.ts";
 
@@ -101,12 +102,21 @@ interface AskedRun {
 
 async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun): Promise<Response> {
   const app = parts.appFor(c);
-  const input = await toRunInput(toAgentsInput(asked.request), asked.found.definition.graph, parts.checker);
-  const untraced = await prepareStart(app, { ...asked.found, input }, { folder: app.appDir });
-  const prepared = withTrace(untraced, c.req.header("traceparent"));
-  c.set("runId", prepared.runId);
-  if (wantsEvents(c)) return answerEventStream(parts, (stop) => tellRun(parts, prepared, asked, stop));
-  const ran = await parts.runner.run(prepared);
+  const { found } = asked;
+  const request: RunRequest = {
+    asked: { path: pathOf(c.req.url), ...asked.request },
+    async prepare(runId) {
+      const input = await toRunInput(toAgentsInput(asked.request), found.definition.graph, parts.checker);
+      const start = await prepareStart(app, { ...found, input, ...(runId && { runId }) }, { folder: app.appDir });
+      c.set("runId", start.runId);
+      return { start };
+    },
+    idempotencyKey: idempotencyKeyOf(c),
+    traceParent: c.req.header("traceparent"),
+  };
+  if (wantsEvents(c)) return tellRun(parts, c, asked, request);
+  const { runId, ran } = await parts.submissions.run(app, request);
+  c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
   const answer = await asked.answer(ran.record);
   return ran.is === "parked" ? answerJson(c, { ...answer, status: ran.record.status }, 202) : answerJson(c, answer);
@@ -116,21 +126,25 @@ function wantsEvents(c: Context<HttpEnv>): boolean {
   return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(c.req.header("accept") ?? "");
 }
 
-/** A client that leaves hears no more; the run goes on. */
-async function* tellRun(
-  parts: HttpParts,
-  prepared: PreparedRun,
-  asked: AskedRun,
-  stop: AbortSignal,
-): AsyncGenerator<SentEvent> {
-  const { runId: run_id } = prepared;
-  const events = new EventQueue(stop);
-  const listen = watchAgentsRun(prepared.definition.graph, (news) => {
+/** What is refused has its own status: the stream begins with the run. A client that leaves hears no more; the run goes on. */
+async function tellRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun, request: RunRequest): Promise<Response> {
+  const events = new EventQueue();
+  const listen = watchAgentsRun(asked.found.definition.graph, (news) => {
     events.push(news, { mayBeLost: news.event === "text" });
   });
+  const prepared = Promise.withResolvers<string>();
+  const prepare = async (id?: string) => {
+    const startable = await request.prepare(id);
+    const { runId } = startable.start;
+    events.push({ event: "status", data: { run_id: runId, status: "running" } });
+    prepared.resolve(runId);
+    return startable;
+  };
+  const running = parts.submissions.run(parts.appFor(c), { ...request, prepare }, listen);
+  const run_id = await Promise.race([prepared.promise, running.then(({ runId }) => runId)]);
+  c.set("runId", run_id);
   const work = async () => {
-    events.push({ event: "status", data: { run_id, status: "running" } });
-    const ran = await parts.runner.run(prepared, listen);
+    const { ran } = await running;
     if (ran.is === "unanswered") throw ran.error;
     if (ran.is === "parked") events.push({ event: "status", data: { run_id, status: ran.record.status } });
     else events.push({ event: "result", data: await asked.answer(ran.record) });
@@ -141,7 +155,7 @@ async function* tellRun(
       events.push({ event: "end", data: {} });
       events.close();
     });
-  yield* events.read();
+  return answerEventStream(parts, (stop) => events.read(stop));
 }
 
 function explain({ onDefect }: HttpParts, error: unknown, run_id: string): JsonObject {
@@ -187,15 +201,9 @@ const MAX_WAITING = 1_000;
 
 /** Events on their way to a client that takes them one by one. Nothing is kept for one that has left. */
 class EventQueue {
-  readonly #stop: AbortSignal;
   #waiting: SentEvent[] = [];
   #isClosed = false;
   #wake: () => void = () => undefined;
-
-  constructor(stop: AbortSignal) {
-    this.#stop = stop;
-    stop.addEventListener("abort", () => this.close(), { once: true });
-  }
 
   /** An event that `mayBeLost` is left out for a client that reads too slowly. */
   push(event: SentEvent, { mayBeLost = false } = {}): void {
@@ -207,11 +215,20 @@ class EventQueue {
   /** Nothing more comes. */
   close(): void {
     this.#isClosed = true;
-    if (this.#stop.aborted) this.#waiting = [];
     this.#wake();
   }
 
-  async *read(): AsyncGenerator<SentEvent> {
+  /** All that comes until `stop`. */
+  read(stop: AbortSignal): AsyncGenerator<SentEvent> {
+    const drop = () => {
+      this.#waiting = [];
+      this.close();
+    };
+    stop.addEventListener("abort", drop, { once: true });
+    return this.#takeAll();
+  }
+
+  async *#takeAll(): AsyncGenerator<SentEvent> {
     for (;;) {
       const next = this.#waiting.shift();
       if (next !== undefined) yield next;

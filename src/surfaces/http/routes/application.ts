@@ -15,7 +15,7 @@ import type { TriggerTarget } from "../../../operations/triggers/trigger-table.t
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { callerOf, pathOf, targetOf } from "../path-of.ts";
+import { callerOf, idempotencyKeyOf, pathOf, targetOf } from "../path-of.ts";
 import { decodeUtf8, readBody } from "../read-body.ts";
 import { toHttpResponse } from "../to-http-response.ts";
 
@@ -50,27 +50,31 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   await admit(parts, c, target);
   runner.refuseWhereFull();
   const body = await readBody(c.req.raw, app.config.settings.server.max_body_bytes);
-  const idempotencyKey = checkSignature(app, c, { target, body });
+  const signed = checkSignature(app, c, { target, body });
+  const key = idempotencyKeyOf(c);
+  const sent = { method: c.req.method, path: targetOf(c.req.raw.url) };
   const isolated = tenantId === undefined ? c.req.raw : withoutCookies(c.req.raw);
   const httpDetails = toHttpDetails(isolated, { body, parameters, routePattern: route.pattern.written });
   refuseDeep(httpDetails["body"]);
   const traceId = c.get("traceId");
+  const asker = target.file === undefined ? {} : await resolveTrustedContext(app, runner, callerOf(c));
   const context = {
     workflowInfo: { workflowId: graph.name },
     ...(traceId === undefined ? {} : { traceId }),
-    ...(target.file === undefined ? {} : await resolveTrustedContext(app, runner, callerOf(c))),
+    ...asker,
   };
   const request = { requestId: c.get("requestId"), requestData: { source: "http", httpDetails }, context };
   const input = await toRequestInput(request, graph, checker);
   const owner = forOwner(app, target);
+  // A signature counts before a key, which is not signed.
   const { runId, ran } = await submissions.run(owner, {
-    asked: { method: c.req.method, path: targetOf(c.req.raw.url) },
+    asked: signed === undefined ? { ...sent, ...toAsker(c, target), body: hashOf(body), context: asker } : sent,
+    idempotencyKey: signed ?? (key && scopeKey(c, key, target)),
     async prepare(runId) {
       const start = await prepareStart(owner, { ...target, input, ...(runId && { runId }) }, { folder: app.appDir });
       c.set("runId", start.runId);
       return { start };
     },
-    idempotencyKey,
     traceParent: c.req.header("traceparent"),
   });
   c.set("runId", runId);
@@ -120,7 +124,6 @@ function checkSignature(
   if (verdict.is === "right") {
     const { "webhook-id": id, "webhook-timestamp": timestamp } = headers;
     const signed = createHash("sha256").update(`${id}.${timestamp}.`).update(body).digest("base64");
-    // Keys of clients are ASCII: none is this one.
     return `signed request to ${c.get("route")} · ${signed}`;
   }
   throw new PawlError("UNAUTHORIZED", {
@@ -128,6 +131,28 @@ function checkSignature(
     remedy:
       "Send `webhook-id`, `webhook-timestamp` and `webhook-signature` as Standard Webhooks says, with the route's secret.",
   });
+}
+
+function isOpen({ definition }: TriggerTarget): boolean {
+  const { trigger } = definition.graph;
+  return trigger?.kind === "http" && trigger.auth === "open";
+}
+
+/** Who asks, where the workflow itself finds out: the answer of one is not for another who has the same key. */
+function toAsker(c: Context<HttpEnv>, target: TriggerTarget): JsonObject {
+  if (!isOpen(target)) return {};
+  return { authorization: c.req.header("authorization") ?? null, cookie: c.req.header("cookie") ?? null };
+}
+
+/** A key of strangers, or of another tenant than the run's, takes none away from the run's tenant. Keys of clients are ASCII. */
+function scopeKey(c: Context<HttpEnv>, key: string, target: TriggerTarget): string {
+  const caller = c.get("key")?.tenantId;
+  if (!isOpen(target) && caller === target.tenantId) return key;
+  return `${key} · ${c.get("route")} · ${caller ?? ""}`;
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash("sha256").update(body).digest("base64");
 }
 
 /** Steps read a body that is JSON as such: what comes after a parser recurses. */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
@@ -8,7 +7,7 @@ import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
 import { type Delivery, deliverMessage } from "../../../operations/triggers/deliver-message.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { callerOf } from "../path-of.ts";
+import { callerOf, idempotencyKeyOf, pathOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
 
 /** `POST /queues/{name}/messages`: starts a run in every workflow of the queue, once for each message id. */
@@ -20,15 +19,11 @@ export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Pro
     throw new PawlError("QUEUE_UNKNOWN", { message: `No workflow is triggered by the queue "${queueName}".` });
   }
   const body = await readMessage(parts, c);
-  const messageId = textOf(body, "messageId") ?? randomUUID();
-  const queueDetails = { queueName, messageId, payload: body["payload"] ?? {} };
-  return deliver(parts, c, {
-    app,
+  return deliver(parts, c, app, body, (messageId) => ({
     targets: armed.map(({ target }) => target),
-    messageId,
-    requestData: { source: "queue", queueDetails },
+    requestData: { source: "queue", queueDetails: { queueName, messageId, payload: body["payload"] ?? {} } },
     runIdFor: (workflow) => deriveRunId("queue", ...namespaceOf(app), queueName, messageId, workflow),
-  });
+  }));
 }
 
 /** `POST /triggers/{event}`: the same for an event, in the workflows that listen to its sender. */
@@ -40,7 +35,6 @@ export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promi
     throw new PawlError("EVENT_UNKNOWN", { message: `No workflow is triggered by the event "${triggerEvent}".` });
   }
   const body = await readMessage(parts, c);
-  const messageId = textOf(body, "messageId") ?? randomUUID();
   const sourceAppId = textOf(body, "sourceAppId");
   const isMeant = (wanted: string | undefined) => wanted === undefined || wanted === sourceAppId;
   const triggerDetails = {
@@ -48,14 +42,12 @@ export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promi
     triggerEvent,
     payload: body["payload"] ?? {},
   };
-  return deliver(parts, c, {
-    app,
+  return deliver(parts, c, app, body, (messageId) => ({
     targets: armed.filter(({ trigger }) => isMeant(trigger.sourceAppId)).map(({ target }) => target),
-    messageId,
     requestData: { source: "trigger", triggerDetails },
     runIdFor: (workflow) =>
       deriveRunId("event", ...namespaceOf(app), triggerEvent, sourceAppId ?? "", messageId, workflow),
-  });
+  }));
 }
 
 /** Tenants number their messages each for itself. */
@@ -63,27 +55,33 @@ function namespaceOf({ tenantId }: Principal): readonly string[] {
   return tenantId === undefined ? [] : [tenantId];
 }
 
-type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & {
-  /** The application as the sender sees it: runs are the sender's. */
-  readonly app: Ports;
-  readonly messageId: string;
-};
+type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor">;
 
-async function deliver(parts: HttpParts, c: Context<HttpEnv>, message: Message): Promise<Response> {
-  const { app, messageId, ...rest } = message;
-  const trusted = await resolveTrustedContext(parts.app, parts.runner, callerOf(c));
+/** `app`: the application as the sender sees it: runs are the sender's. A message has one id for each key that it is sent with. */
+async function deliver(
+  parts: HttpParts,
+  c: Context<HttpEnv>,
+  app: Ports,
+  body: JsonObject,
+  toMessage: (messageId: string) => Message,
+): Promise<Response> {
+  const { runner, checker, submissions } = parts;
+  const trusted = await resolveTrustedContext(parts.app, runner, callerOf(c));
   const traceId = c.get("traceId");
-  const { runner, checker } = parts;
-  const runs = await deliverMessage(
-    { app, runner, checker },
-    {
-      ...rest,
-      traceParent: c.req.header("traceparent"),
-      requestId: c.get("requestId"),
-      context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
-    },
-  );
-  return answerJson(c, { data: { message_id: messageId, runs }, error: null }, 202);
+  const request = { key: idempotencyKeyOf(c), asked: { path: pathOf(c.req.url), body }, id: textOf(body, "messageId") };
+  return submissions.underOneId(app, request, async (message_id, claim) => {
+    const runs = await deliverMessage(
+      { app, runner, checker },
+      {
+        ...toMessage(message_id),
+        claim,
+        traceParent: c.req.header("traceparent"),
+        requestId: c.get("requestId"),
+        context: { ...(traceId === undefined ? {} : { traceId }), ...trusted },
+      },
+    );
+    return answerJson(c, { data: { message_id, runs }, error: null }, 202);
+  });
 }
 
 async function readMessage({ app }: HttpParts, c: Context<HttpEnv>): Promise<JsonObject> {

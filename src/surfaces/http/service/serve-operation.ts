@@ -9,6 +9,7 @@ import { holdInMemory } from "../../../operations/limits/quotas.ts";
 import type { HttpPlace, Operation, OperationContext } from "../../../operations/operation.ts";
 import type { ListedOperation } from "../../../operations/operations.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
+import { idempotencyKeyOf } from "../path-of.ts";
 import { readBody, readJsonBody } from "../read-body.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -200,7 +201,7 @@ async function readFields(route: Route, { parts, c }: Asked): Promise<Input> {
   const { idempotency_key: key, ...fields } = given;
   // A key that is no text is refused with the rest of the input.
   if (!("idempotency_key" in operation.input.shape) || (key !== undefined && typeof key !== "string")) return given;
-  const one = readIdempotencyKey(c, key);
+  const one = idempotencyKeyOf(c, key);
   return one === undefined ? fields : { ...fields, idempotency_key: one };
 }
 
@@ -222,17 +223,6 @@ function refused(violations: readonly Flaw[]): PawlError {
 const IDEMPOTENCY_HEADER = {
   "Idempotency-Key": "The same key with the same request has the same run for 24 hours.",
 } as const;
-
-/** The key that a request bears, in its header or its body. Throws `REQUEST_INVALID`. */
-function readIdempotencyKey(c: Context<HttpEnv>, sent: string | undefined): string | undefined {
-  const header = c.req.header("idempotency-key");
-  if (header !== undefined && sent !== undefined && header !== sent) {
-    throw new PawlError("REQUEST_INVALID", { message: "The header and the body name two idempotency keys." });
-  }
-  const key = header ?? sent;
-  if (key === undefined || /^[\x20-\x7e]{1,255}$/.test(key)) return key;
-  throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });
-}
 
 /**
  * A stored file as a download. Whatever is in it, no browser shows it as a page of ours: files come from agents, models and

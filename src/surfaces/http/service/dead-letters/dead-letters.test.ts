@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import { path, task, toGraph } from "../../../../../test/faults/graphs.ts";
-import { fail, succeed } from "../../../../../test/faults/world.ts";
+import { fail, type Play, succeed, untilAborted } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 import { newRunId } from "../../../../hosts/session/new-run.ts";
 
@@ -16,8 +16,11 @@ const FRAGILE = toGraph(
 
 /** Items fail until they are mended. */
 function newWorld() {
-  const state = { isMended: false };
-  const play = () => (state.isMended ? succeed("good", 2_000) : fail("BROKEN"));
+  const state = { isMended: false, isStuck: false };
+  const play: Play = async (_task, signal) => {
+    if (state.isStuck) await untilAborted(signal);
+    return state.isMended ? succeed("good", 2_000) : fail("BROKEN");
+  };
   return { state, world: new HttpWorld([FRAGILE], { plays: { fetch: play } }) };
 }
 
@@ -25,6 +28,12 @@ async function codeOf(response: Response | Promise<Response>) {
   const answered = await response;
   const { error } = (await answered.json()) as { readonly error: JsonObject };
   return [answered.status, error["code"]];
+}
+
+/** The ids of the letters that are open. */
+async function openOf(world: HttpWorld): Promise<unknown[]> {
+  const { items } = await dataOf(world.request("/dead-letter?status=open"));
+  return (items as JsonObject[]).map(({ dead_letter_id }) => dead_letter_id);
 }
 
 async function failTwice(world: HttpWorld): Promise<string> {
@@ -65,8 +74,80 @@ test("a retry is a rerun from there, and of several who ask at once one gets it"
   expect(await dataOf(world.request(address))).toMatchObject({ status: "retried", retried_as: again });
   expect(await dataOf(world.request(`/runs/${id}`))).toMatchObject({ status: "partial" });
   expect(await codeOf(world.post(`${address}/resolve`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
-  const open = await dataOf(world.request("/dead-letter?status=open"));
-  expect(open["items"]).toMatchObject([{ path: "fetch[1]" }]);
+  // The retry has done again all that had failed, and the other letter is no open one either.
+  expect(await openOf(world)).toEqual([]);
+  expect(await codeOf(world.post(`/dead-letter/${encodeURIComponent(`${id}:fetch[1]`)}/retry`, {}))).toEqual([
+    409,
+    "DEAD_LETTER_CLOSED",
+  ]);
+});
+
+describe("what has repeated a run answers for its letters", () => {
+  test.each(["rerun", "fork"])("a %s that completes closes them, and nothing is paid twice", async (way) => {
+    const { world, state } = newWorld();
+    const id = await failTwice(world);
+    state.isMended = true;
+    const body = way === "fork" ? { changes: { timeout: 60 } } : {};
+    const { run_id: again } = await dataOf(world.post(`/runs/${id}/${way}`, body));
+    await world.world.host.settled(String(again));
+    expect(await openOf(world)).toEqual([]);
+    const letter = `/dead-letter/${encodeURIComponent(`${id}:fetch[1]`)}`;
+    expect(await dataOf(world.request(letter))).toMatchObject({ status: "retried", retried_as: again });
+    expect(await codeOf(world.post(`${letter}/retry`, {}))).toEqual([409, "DEAD_LETTER_CLOSED"]);
+    expect(await world.world.journal.countRuns({})).toBe(2);
+  });
+
+  test("what fails again has one open letter, that of the last run; one that then completes closes those of all", async () => {
+    const { world, state } = newWorld();
+    const id = await failTwice(world);
+    const again = async (run: string) => {
+      const { run_id: next } = await dataOf(world.post(`/runs/${run}/rerun`, {}));
+      await world.world.host.settled(String(next));
+      return String(next);
+    };
+    const second = await again(id);
+    expect(await openOf(world)).toEqual([`${second}:fetch[0]`, `${second}:fetch[1]`]);
+    state.isMended = true;
+    await again(second);
+    expect(await openOf(world)).toEqual([]);
+  });
+
+  test("one that was cancelled does not: they are open, and can be retried", async () => {
+    const { world, state } = newWorld();
+    const id = await failTwice(world);
+    state.isStuck = true;
+    const letter = `/dead-letter/${encodeURIComponent(`${id}:fetch[0]`)}`;
+    const { run_id: again } = await dataOf(world.post(`${letter}/retry`, {}));
+    expect(await openOf(world)).toEqual([]);
+    await dataOf(world.post(`/runs/${again}/cancel`, {}));
+    await world.world.host.settled(String(again));
+    expect(await openOf(world)).toEqual([`${id}:fetch[0]`, `${id}:fetch[1]`]);
+    state.isStuck = false;
+    state.isMended = true;
+    const { run_id: third } = await dataOf(world.post(`${letter}/retry`, {}));
+    expect((await world.world.host.settled(String(third))).status).toBe("completed");
+    expect(await openOf(world)).toEqual([]);
+  });
+
+  test("retries of two letters of one run at once begin one run", async () => {
+    const { world, state } = newWorld();
+    const id = await failTwice(world);
+    state.isMended = true;
+    const retry = (item: number) => world.post(`/dead-letter/${encodeURIComponent(`${id}:fetch[${item}]`)}/retry`, {});
+    const answers = await Promise.all([retry(0), retry(1)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
+  });
+
+  test("a retry with a key is answered with its run, however often it is asked for", async () => {
+    const { world, state } = newWorld();
+    const id = await failTwice(world);
+    state.isMended = true;
+    const address = `/dead-letter/${encodeURIComponent(`${id}:fetch[0]`)}/retry`;
+    const first = await dataOf(world.post(address, {}, { "idempotency-key": "k" }));
+    await world.world.host.settled(String(first["run_id"]));
+    const again = await dataOf(world.post(address, {}, { "idempotency-key": "k" }));
+    expect(again["run_id"]).toBe(first["run_id"]);
+  });
 });
 
 describe("a retry whose process died after noting it and before its run began", () => {

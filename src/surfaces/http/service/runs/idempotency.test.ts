@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { agentsGraphs } from "../../../../../test/fakes/agents-graphs.ts";
 import { codeOf, dataOf, keyFor } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld, type HttpWorldOptions } from "../../../../../test/fakes/http-world.ts";
-import { task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
+import { http, input, respond, shaped, task, uhlpGraph } from "../../../../../test/fakes/uhlp-graph.ts";
 import { succeed } from "../../../../../test/faults/world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
 
+const RESPOND = respond(shaped("generic", input("requestId")));
 const ADMIN = { "x-api-key": "configured" };
 
 function newWorld(options: HttpWorldOptions = {}): HttpWorld {
@@ -112,5 +114,142 @@ describe("an idempotency key", () => {
     expect((await send(world, "k", { workflow: "helo" })).status).toBe(404);
     expect((await send(world, "k", { workflow: "hello" })).status).toBe(202);
     expect((await send(world, "k\u00e4", { workflow: "hello" })).status).toBe(400);
+  });
+});
+
+const AGENTS = await agentsGraphs({ workflows: { plan: ["Weather Agent", "Planning Agent"] } });
+const GATE = "name: gate\nsteps:\n  - { id: ask, type: approval, approval_config: { message: go? } }\n";
+
+describe("at every door that starts a run, a key", () => {
+  const QUEUE = { kind: "queue", queueName: "orders" } as const;
+  const EVENT = { kind: "event", event: "paid" } as const;
+  const payload = (n: number) => ({ source: "internal", payload: { n } });
+  const DOORS: Readonly<Record<string, readonly [path: string, body: JsonObject, other: JsonObject]>> = {
+    "a route": ["/order", { n: 1 }, { n: 2 }],
+    "a route without keys": ["/open", { n: 1 }, { n: 2 }],
+    "a request of the sandbox protocol": [
+      "/execute",
+      { requestId: "r", requestData: payload(1), context: { workflowInfo: { workflowId: "order" } } },
+      { requestId: "r", requestData: payload(2), context: { workflowInfo: { workflowId: "order" } } },
+    ],
+    "a workflow of agents": ["/workflows/plan/execute", { initial_user_message: "a" }, { initial_user_message: "b" }],
+    "a workflow of agents in later words": [
+      "/execution/workflows/linear/plan/run",
+      { initial_input: "a" },
+      { initial_input: "b" },
+    ],
+    "a queue": ["/queues/orders/messages", { payload: 1 }, { payload: 2 }],
+    "an event": ["/triggers/paid", { payload: 1 }, { payload: 2 }],
+  };
+  const doorWorld = (options: HttpWorldOptions = {}) =>
+    new HttpWorld(
+      [
+        uhlpGraph({ name: "order", trigger: http("POST", "/order"), steps: [task("pay"), RESPOND] }),
+        uhlpGraph({ name: "open", trigger: http("POST", "/open", "open"), steps: [task("pay"), RESPOND] }),
+        uhlpGraph({ name: "queued", trigger: QUEUE, steps: [task("pay")] }),
+        uhlpGraph({ name: "told", trigger: EVENT, steps: [task("pay")] }),
+        ...AGENTS,
+      ],
+      { agent: { provider: "simulated" }, server: { api_key: "configured" }, ...options },
+    );
+  const count = ({ world }: HttpWorld) => world.journal.countRuns({});
+
+  test.each(Object.entries(DOORS))("%s has one run of the same request, and refuses another", async (_door, asked) => {
+    const [path, body, other] = asked;
+    const world = doorWorld();
+    const send = (sent: JsonObject, key = "k") => world.post(path, sent, { ...ADMIN, "idempotency-key": key });
+    const first = await send(body);
+    expect(first.status).toBeLessThan(300);
+    const answered = await first.text();
+    const again = await send(body);
+    expect(again.status).toBe(first.status);
+    expect(again.headers.get("x-run-id")).toBe(first.headers.get("x-run-id"));
+    expect((await again.text()).replaceAll('"duplicate":true', '"duplicate":false')).toBe(answered);
+    expect(await count(world)).toBe(1);
+    const refused = await send(other);
+    expect(refused.status).toBe(422);
+    expect(await refused.text()).toContain("IDEMPOTENCY_MISMATCH");
+    expect(await count(world)).toBe(1);
+    expect((await send(body, "another")).status).toBe(first.status);
+    expect(await count(world)).toBe(2);
+    expect((await send(body, "\u00e4")).status).toBeGreaterThanOrEqual(400);
+  });
+
+  const ANSWERING = Object.entries(DOORS).filter(([door]) => door !== "a queue" && door !== "an event");
+  test.each(ANSWERING)("of %s is in flight while it is being answered", async (_door, [path, body]) => {
+    const finish = Promise.withResolvers<void>();
+    const play = () => finish.promise.then(() => succeed(1));
+    const world = doorWorld({ plays: { pay: play, jit: play, "Weather Agent": play } });
+    const headers = { ...ADMIN, "idempotency-key": "k" };
+    const first = world.post(path, body, headers);
+    const second = await world.post(path, body, headers);
+    expect(second.status).toBe(409);
+    expect(await second.text()).toContain("IDEMPOTENCY_IN_FLIGHT");
+    finish.resolve();
+    expect((await first).status).toBe(200);
+    expect(await count(world)).toBe(1);
+  });
+
+  const KEYED = Object.entries(DOORS).filter(([door]) => door !== "a route without keys");
+  test.each(KEYED)("of %s is another one for another tenant", async (_door, [path, body]) => {
+    const world = doorWorld();
+    const statuses: number[] = [];
+    for (const tenant_id of ["a", "b"]) {
+      const key = await keyFor(world, { tenant_id }, ADMIN);
+      statuses.push((await world.post(path, body, { ...key, "idempotency-key": "k" })).status);
+    }
+    // What a tenant's key may not do at a door is refused there, and starts nothing.
+    expect(await count(world)).toBe(statuses.filter((status) => status < 300).length);
+  });
+
+  test("of strangers takes none away from who has a key of the server, and no answer of another stranger", async () => {
+    const world = doorWorld();
+    const send = (path: string, headers: Record<string, string>) =>
+      world.post(path, { n: 1 }, { ...headers, "idempotency-key": "k" });
+    expect((await send("/open", { cookie: "ada" })).status).toBe(200);
+    expect((await send("/open", { cookie: "bob" })).status).toBe(422);
+    expect((await send("/order", ADMIN)).status).toBe(200);
+  });
+
+  test("of an agent that is followed has one run, and the end of it again", async () => {
+    const world = doorWorld();
+    const headers = { ...ADMIN, accept: "text/event-stream", "idempotency-key": "k" };
+    const follow = async (message: string) =>
+      world.post("/workflows/plan/execute", { initial_user_message: message }, headers);
+    const first = await (await follow("a")).text();
+    const again = await (await follow("a")).text();
+    const resultOf = (text: string) => /event: result\ndata: .*/.exec(text)?.[0];
+    expect(resultOf(again)).toBe(resultOf(first));
+    expect(resultOf(again)).toBeDefined();
+    expect(await count(world)).toBe(1);
+    const other = await follow("b");
+    expect(other.status).toBe(422);
+  });
+
+  test("of a schedule that is run now has one run", async () => {
+    const world = newWorld();
+    const { schedule_id: id } = await dataOf(world.post("/schedules", { workflow: "hello", cron: "0 0 * * *" }, ADMIN));
+    const run = (key: string) =>
+      dataOf(world.post(`/schedules/${String(id)}/run`, {}, { ...ADMIN, "idempotency-key": key }));
+    const first = await run("k");
+    expect((await run("k"))["run_id"]).toBe(first["run_id"]);
+    await world.world.clock.advance(1);
+    expect((await run("other"))["run_id"]).not.toBe(first["run_id"]);
+    expect(await count(world)).toBe(2);
+  });
+
+  test("of a signal is received once, and is a mistake with another payload", async () => {
+    const world = newWorld();
+    const { run_id: id } = await dataOf(world.post("/workflows/run", { workflow: GATE }, ADMIN));
+    const signal = (payload: number, key = "k") =>
+      world.post(`/runs/${String(id)}/signals`, { name: "elsewhere", payload }, { ...ADMIN, "idempotency-key": key });
+    await dataOf(signal(1));
+    await dataOf(signal(1));
+    expect(await codeOf(signal(2))).toBe("IDEMPOTENCY_MISMATCH");
+    await dataOf(signal(1, "other"));
+    const record = await world.world.journal.findRun(String(id));
+    if (record === undefined || record === "ambiguous") throw new Error("There is no run.");
+    const events = await world.world.journal.readEvents(record.no, { afterSeq: 0, limit: 100 });
+    expect(events.filter(({ event }) => event.type === "signalReceived")).toHaveLength(2);
   });
 });
