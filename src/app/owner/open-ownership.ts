@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Config } from "../../config/load-config.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
@@ -23,6 +24,7 @@ export interface OwnershipParts {
     | "previousSeenAt"
     | "drives"
     | "env"
+    | "configuration"
     | "matches"
     | "findAll"
     | "maxOutputBytes"
@@ -57,6 +59,8 @@ export async function openOwnership(
     drives: seat.drives,
     ...(seat.workers === undefined ? {} : { workers: seat.workers }),
     env: config.env,
+    // It was read from YAML or the environment, so it is JSON.
+    configuration: config.settings.server.context.configuration as JsonObject | undefined,
     matches: (...asked) => regexes.matches(...asked),
     findAll: (text, pattern) => regexes.findAll(text, pattern),
     maxOutputBytes: limits.max_output_bytes,

@@ -637,6 +637,11 @@ export const ERRORS = {
     "Install Chromium, or name it: `reports.chromium`.",
     3,
   ),
+  VARIABLE_MISSING: row(
+    "A step is given a variable of the environment that is not set.",
+    "Set it in the environment or in `.env`, and start the run again.",
+    1,
+  ),
   ENV_NOT_ALLOWED: row("Prompts may read only variables listed under `env.allow`.", "Add the name to `env.allow`.", 3),
   WEBHOOK_NOT_DELIVERED: row(
     "The webhook has not arrived: its receiver refused it, cannot be reached, or may not be asked.",

@@ -9,3 +9,8 @@ export function resolveEnv(text: string, env: (name: string) => string | undefin
 export function namesInEnv(text: string): readonly string[] {
   return [...new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name = ""]) => name))];
 }
+
+/** Those that a definition's agent server reads. The configured server's own address is granted to every definition. */
+export function namesInServerUrl(text: string): readonly string[] {
+  return /^\s*\$\{SANDSTORM_URL\}\s*$/.test(text) ? [] : namesInEnv(text);
+}

@@ -1,6 +1,6 @@
 import { PawlError } from "../errors/pawl-error.ts";
 import type { Expr } from "../expressions/expr.ts";
-import { namesInEnv } from "../expressions/resolve-env.ts";
+import { namesInEnv, namesInServerUrl } from "../expressions/resolve-env.ts";
 import { isWrittenDialect } from "../graph/dialects.ts";
 import type { ExecutorKind, Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
 import { flowsInside } from "../graph/steps-within.ts";
@@ -89,7 +89,10 @@ function wantsOf(graph: Graph): readonly Lack[] {
   return [
     ...(isWrittenDialect(dialect) ? [want("dialects", dialect, "The definition is written in")] : []),
     ...envAllowed.map((name) => want("variables", name, "The definition reads the variable")),
-    ...variablesIn([agentServer ?? null, ...webhooks.map((url) => url ?? null)], "An address reads the variable"),
+    ...[
+      ...(typeof agentServer === "string" ? namesInServerUrl(agentServer) : []),
+      ...webhooks.flatMap((url) => namesInEnv(url ?? "")),
+    ].map((name) => want("variables", name, "An address reads the variable")),
     ...(secret === undefined ? [] : [want("variables", secret, "The route's signature is checked with the variable")]),
     ...(ending.storagePath === undefined
       ? []

@@ -42,6 +42,7 @@ export async function compileUhlp(
     maxSteps: workflow.maxSteps ?? maxSteps,
     stepIds: new Set(steps.map(({ id }) => id)),
     files: [],
+    variables: new Set(),
     readsLastError: false,
     conditionCount: 0,
     stepCount: 0,
@@ -107,7 +108,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
     limits: { ...toRunLimits(workflow.limits, maxCostUsd), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     ending: { deadLetter },
     trigger,
-    envAllowed: [],
+    envAllowed: [...context.variables],
     settings: {},
   };
 }

@@ -75,7 +75,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     stalled,
     broken: onDefect,
   };
-  const secrets = new InputSecrets(options.secrets, journal);
+  const secrets = new InputSecrets(options.secrets, journal, options);
   return {
     ...options,
     env,
@@ -93,6 +93,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     graphs,
     secrets,
     keepSecrets: ({ no }, leaves) => secrets.keep(no, leaves),
+    learnSecrets: ({ no }, values) => secrets.learn(no, values),
     maskPieces: () => options.maskPieces?.() ?? { push: mask, end: () => "" },
     policies: new OutputPolicies({ findAll: options.findAll ?? (() => undefined), env }),
     asked: (run, instance, seq) => queueApprovalWebhooks(run, instance, { asked: seq, env }),

@@ -2,7 +2,6 @@ import { ChurnMap } from "../../core/churn-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import type { Json } from "../../core/json.ts";
-import { readableVariables } from "../../core/trust/check-grant.ts";
 import type { ClaimedRun, RunNo, RunRecord } from "../../ports/journal.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs, tellHeld } from "../session/finish-run.ts";
@@ -66,8 +65,8 @@ export class LoadedRuns {
     return run;
   }
 
-  #valuesOf({ no, about, state }: Pick<LiveRunParts, "no" | "about" | "state">): RunValues {
-    return new RunValues(no, this.#sourcesFor(about), readableVariables(state.graph.graph));
+  #valuesOf({ no, about }: Pick<LiveRunParts, "no" | "about">): RunValues {
+    return new RunValues(no, this.#sourcesFor(about));
   }
 
   /** A tenant's runs read the tenant's files. */
@@ -120,7 +119,7 @@ export class LoadedRuns {
     const runsElsewhere = wasGivenUp ? () => true : traits.runsElsewhere;
     const diedAt = about.lostAt ?? previousSeenAt ?? clock.now();
     const lost = wasGivenUp ? [] : openCalls.lost(state);
-    const values = this.#valuesOf({ no, about, state });
+    const values = this.#valuesOf({ no, about });
     const costs = new CostLookUp({ state, options, values, lost, findExecutor, clock, diedAt });
     await costs.begin();
     const bound = await ledger.boundTo(about.id);
@@ -206,7 +205,7 @@ export class LoadedRuns {
     const { journal, graphs } = this.#parts;
     const record = await readRecord(journal, no);
     const { state } = await rebuildRun(journal, record, graphs.byHash);
-    const values = new RunValues(no, this.#sourcesFor(record), readableVariables(state.graph.graph));
+    const values = new RunValues(no, this.#sourcesFor(record));
     return { record, outputs: await loadOutputs({ state, values }) };
   }
 }

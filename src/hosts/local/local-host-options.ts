@@ -1,4 +1,5 @@
 import type { Matches } from "../../core/expressions/expr.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { FindAll } from "../../core/policies/find-in-text.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -41,6 +42,8 @@ export interface LocalHostOptions {
   maskPieces?(): PieceMask;
   /** Without it, secret inputs of a run are known only while it is in memory here. */
   readonly secrets?: RunSecrets;
+  /** What requests are given as `context.configuration`, as it is written. */
+  readonly configuration?: JsonObject | undefined;
   /** The value of an environment variable, for prompts whose definition allows the name. */
   env(name: string): string | undefined;
   readonly matches?: Matches;

@@ -1,4 +1,4 @@
-import { bind, type Values } from "../../core/binding/bind.ts";
+import type { Values } from "../../core/binding/bind.ts";
 import { ChurnMap } from "../../core/churn-map.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { writeExact } from "../../core/exact-json.ts";
@@ -23,6 +23,7 @@ import { RunExecutors } from "./tasks/run-executors.ts";
 import { RunningTask, type Stop, stoppedOutcome, type TaskParts } from "./tasks/running-task.ts";
 import { storeProducedFiles } from "./tasks/store-files.ts";
 import { SuspectFlights } from "./tasks/suspect-flights.ts";
+import { bindTask } from "./values/bind-step.ts";
 import { toStoredValue } from "./values/stored-value.ts";
 
 type StartTask = Extract<Command, { type: "startTask" }>;
@@ -32,6 +33,8 @@ export interface TaskRunnerParts extends TaskParts, OutcomeRecorderParts {
   /** The run cannot go on in this process. */
   broken(run: LiveRun, error: unknown): void;
   readonly ledger: BudgetLedger;
+  /** A task is about to be given these: they are masked from now on. */
+  learnSecrets(run: LiveRun, values: readonly string[]): void;
 }
 
 /** How long an executor may take to return after it was told to stop. Then it is no longer waited for. */
@@ -109,7 +112,7 @@ export class TaskRunner {
   #bindInput(task: RunningTask, from: Viewpoint, values: Values): void | Promise<void> {
     if (task.isAbandoned) return;
     const { run, step, instance } = task;
-    task.input = bind({ state: run.state, from, values }, step.input) ?? null;
+    task.bound = bindTask(run, instance, step, from, values);
     task.inputHash = this.#inputHash.of(writeExact(task.input));
     const answered = answeredKey(task);
     if (answered !== undefined) return this.#goOnAsAnswered(task, answered);
@@ -170,6 +173,11 @@ export class TaskRunner {
   #runExecutor(task: RunningTask, executor: Executor): void {
     const { signal } = task.controller;
     if (signal.aborted) return this.#report(task, stoppedOutcome(task.path));
+    try {
+      task.giveVariables((secrets) => this.#parts.learnSecrets(task.run, secrets));
+    } catch (error) {
+      return this.#failToBegin(task, error);
+    }
     task.startTimeout(() => this.#stop(task, "timeout"));
     const done = (outcome: Outcome | Asks) => {
       task.stopTimeout();

@@ -13,6 +13,8 @@ export interface LowerContext {
   /** Every id of the file. */
   readonly stepIds: ReadonlySet<string>;
   readonly files: NeededFile[];
+  /** Names of variables of the environment that steps are given. */
+  readonly variables: Set<string>;
   readsLastError: boolean;
   /** Conditions that are computed as variables, for names that are used once. */
   conditionCount: number;

@@ -1,5 +1,5 @@
-import type { Expr } from "../../../core/expressions/expr.ts";
-import { childrenOf } from "../../../core/expressions/walk-paths.ts";
+import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
+import { childrenOf, mapChildren } from "../../../core/expressions/walk-paths.ts";
 import { literal, toObject } from "../../build-expr.ts";
 import { placeInScalar } from "../../source/place-in-scalar.ts";
 import { toExcerpt } from "../../source/printable.ts";
@@ -41,6 +41,32 @@ export function lowerInputs({ params, inputMapping: mapping }: Inputs, scope: Va
     ...fixed.map(([name, node]) => [name, lowerParam(node, scope)] as const),
     ...(mapping === undefined ? [] : lowerEntries(mapping, scope)),
   ]);
+}
+
+const VARIABLE = /\$?\$\{([A-Z_][A-Z0-9_]*)\}/g;
+
+/**
+ * The texts that stand in an expression, with `${NAME}` read from the environment when the step begins. `$${NAME}` is the text
+ * `${NAME}`; names in small letters are those of templates. `noteName` is told of each name.
+ */
+export function withVariables(expr: Expr, noteName: (name: string) => void): Expr {
+  if (expr.op !== "literal" || typeof expr.value !== "string") {
+    return mapChildren(expr, (child) => withVariables(child, noteName));
+  }
+  const text = expr.value;
+  const found = [...text.matchAll(VARIABLE)];
+  if (found.length === 0) return expr;
+  const parts = found.flatMap(({ 0: written, 1: name = "", index }, at): TextPart[] => {
+    const before = text.slice(at === 0 ? 0 : endOf(found[at - 1]), index);
+    if (written.startsWith("$$")) return [before, written.slice(1)];
+    noteName(name);
+    return [before, { value: { op: "path", root: "env", name, path: [] }, written }];
+  });
+  return { op: "text", parts: [...parts, text.slice(endOf(found.at(-1)))] };
+}
+
+function endOf(match: RegExpMatchArray | undefined): number {
+  return match?.index === undefined ? 0 : match.index + match[0].length;
 }
 
 /** A name that is written as it is (`order.paid`, `child.yaml`), or an expression that gives it. */

@@ -6,7 +6,7 @@ import type { Text } from "../../shape/shape.ts";
 import { isTerminalTool } from "../../work/tool-params.ts";
 import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./lower-context.ts";
-import { lowerInputs, type ValueScope } from "./lower-value.ts";
+import { lowerInputs, type ValueScope, withVariables } from "./lower-value.ts";
 
 /** A task, with what its executor gets. */
 export function lowerWork(body: WorkBody, scope: ValueScope): Doing {
@@ -25,6 +25,23 @@ function inputsOf({ params, inputMapping, target }: WorkBody, scope: ValueScope)
   return lowerInputs({ params: params ?? target?.params, inputMapping }, scope);
 }
 
+/** The same for what is no model and keeps nothing: variables are put in when it is called. */
+function inputsWithVariables(body: WorkBody, scope: ValueScope): Expr {
+  return withVariables(inputsOf(body, scope), (name) => scope.context.variables.add(name));
+}
+
+/** A prompt would show them, and the tools of every application keep what they are given. */
+function inputsWithoutVariables(body: WorkBody, scope: ValueScope): Expr {
+  const inputs = inputsOf(body, scope);
+  const at = body.params ?? body.target?.params ?? body.inputMapping;
+  withVariables(inputs, (name) => {
+    const message = `\`\${${name}}\` stays in the text as it is: only scripts, terminals and tools of servers are given variables.`;
+    const remedy = `Write \`$\${${name}}\` if the text is meant.`;
+    if (at !== undefined) scope.context.problems.warning({ code: "ENV_NOT_ALLOWED", at, message, remedy });
+  });
+  return inputs;
+}
+
 const PREFIX = "core.terminal.";
 
 /** The tools of terminals are called by who holds the terminals: a session belongs to the run, and no server is between. */
@@ -34,7 +51,7 @@ function lowerTerminal(body: WorkOf<"mcp">, scope: ValueScope): Doing | undefine
   if (!isTerminalTool(name)) return undefined;
   // After a crash it is unknown how much of a text was typed.
   const once = name === "send_input" ? { atMostOnce: true } : {};
-  const input = withFixed({ tool: name }, ["params", inputsOf(body, scope)]);
+  const input = withFixed({ tool: name }, ["params", inputsWithVariables(body, scope)]);
   return { ...effortOf(body), ...once, kind: "task", executor: "terminal", input };
 }
 
@@ -46,7 +63,7 @@ function lowerCode(body: WorkOf<"jit">, scope: ValueScope): Doing {
   needFile("script", script, scope, at && { function: { name: name.value, language, at } });
   const input = withFixed({ language, script: script.value, function: name?.value, network, limits }, [
     "input",
-    inputsOf(body, scope),
+    inputsWithVariables(body, scope),
   ]);
   return { ...effortOf(body), kind: "task", executor: "code", input };
 }
@@ -58,7 +75,7 @@ function lowerModel(body: WorkOf<"llm">, scope: ValueScope): Doing {
   if (promptTemplate !== undefined) needFile("prompt", promptTemplate, scope, { names: namesGiven(body) });
   const input = withFixed(
     { prompt: prompt?.value, promptTemplate: promptTemplate?.value, ...options },
-    ["input", inputsOf(body, scope)],
+    ["input", inputsWithoutVariables(body, scope)],
     ["context", REQUEST_CONTEXT],
   );
   return { ...effortOf(body), kind: "task", executor: "llm", input };
@@ -68,7 +85,8 @@ function lowerTool(body: WorkOf<"mcp">, scope: ValueScope): Doing {
   const { target } = body;
   if (target === undefined) return UNREADABLE;
   const { tool, server } = target;
-  const input = withFixed({ tool, server }, ["arguments", inputsOf(body, scope)], ["context", REQUEST_CONTEXT]);
+  const inputs = tool?.startsWith("core.") ? inputsWithoutVariables : inputsWithVariables;
+  const input = withFixed({ tool, server }, ["arguments", inputs(body, scope)], ["context", REQUEST_CONTEXT]);
   return { ...effortOf(body), kind: "task", executor: "mcp", input };
 }
 

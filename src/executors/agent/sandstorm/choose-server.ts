@@ -1,4 +1,4 @@
-import { namesInEnv } from "../../../core/expressions/resolve-env.ts";
+import { namesInServerUrl } from "../../../core/expressions/resolve-env.ts";
 import { remedyFor } from "../../../core/trust/check-grant.ts";
 import type { Reach } from "../../../core/trust/grant.ts";
 import { allows, grantOf, isEverything } from "../../../core/trust/grant.ts";
@@ -38,7 +38,7 @@ export function chooseServer(
   const named = settings["sandstorm_url"];
   const grant = grantOf(settings);
   const unread =
-    typeof named === "string" ? namesInEnv(named).find((name) => !allows(grant, "variables", name)) : undefined;
+    typeof named === "string" ? namesInServerUrl(named).find((name) => !allows(grant, "variables", name)) : undefined;
   if (unread !== undefined) {
     const message = `\`sandstorm_url\` reads the variable \`${unread}\`. ${remedyFor("variables", unread)}`;
     return toRefused("NOT_GRANTED", message);

@@ -3,22 +3,32 @@ import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
 import type { RunSecrets } from "../../../ports/run-secrets.ts";
 import type { RunStart } from "../../run-host.ts";
-import { findInputSecrets, findReusedSecrets, type SecretLeaf, textsOf } from "./secret-leaves.ts";
+import {
+  type Configured,
+  findConfiguredSecrets,
+  findInputSecrets,
+  findReusedSecrets,
+  type SecretLeaf,
+  textsOf,
+} from "./secret-leaves.ts";
 
 /** Secret inputs of the runs in memory: masked for as long as the run goes on, and sealed for the next process. */
 export class InputSecrets {
   readonly #secrets: RunSecrets | undefined;
   readonly #journal: Journal;
-  readonly #releases = new Map<RunNo, (() => void)[]>();
+  readonly #configured: Configured;
+  readonly #learnt = new Map<RunNo, { readonly texts: Set<string>; readonly releases: (() => void)[] }>();
 
-  constructor(secrets: RunSecrets | undefined, journal: Journal) {
+  constructor(secrets: RunSecrets | undefined, journal: Journal, configured: Configured) {
     this.#secrets = secrets;
     this.#journal = journal;
+    this.#configured = configured;
   }
 
   /** The input of a rerun was read with the secrets hidden: hidden places stand for the same secrets. */
   find({ definition, input, lineage }: RunStart): readonly SecretLeaf[] | Promise<readonly SecretLeaf[]> {
-    const declared = findInputSecrets(definition.graph, input);
+    const { graph } = definition;
+    const declared = [...findInputSecrets(graph, input), ...findConfiguredSecrets(graph, input, this.#configured)];
     if (lineage === undefined || this.#secrets === undefined) return declared;
     return this.#sealedOf(lineage.run).then((sealed) => {
       if (sealed === undefined) return declared;
@@ -31,7 +41,7 @@ export class InputSecrets {
   /** Masks the secrets, and returns them sealed. Undefined: there are none, or they cannot be sealed. */
   keep(no: RunNo, leaves: readonly SecretLeaf[]): string | undefined {
     if (leaves.length === 0) return undefined;
-    this.#learn(no, leaves);
+    this.learn(no, textsOf(leaves));
     return this.#secrets?.seal(writeExact(leaves));
   }
 
@@ -39,7 +49,7 @@ export class InputSecrets {
   open(no: RunNo, sealed: string): readonly SecretLeaf[] | PawlError {
     try {
       const leaves = this.#parse(sealed);
-      this.#learn(no, leaves);
+      this.learn(no, textsOf(leaves));
       return leaves;
     } catch (error) {
       if (isPawlError(error)) return error;
@@ -47,15 +57,20 @@ export class InputSecrets {
     }
   }
 
-  /** The run has left memory. */
-  forget(no: RunNo): void {
-    for (const release of this.#releases.get(no) ?? []) release();
-    this.#releases.delete(no);
+  /** Masks these too, for as long as the run is in memory. */
+  learn(no: RunNo, texts: readonly string[]): void {
+    const known = this.#learnt.get(no) ?? { texts: new Set(), releases: [] };
+    const unknown = texts.filter((text) => !known.texts.has(text));
+    if (unknown.length === 0 || this.#secrets === undefined) return;
+    for (const text of unknown) known.texts.add(text);
+    known.releases.push(this.#secrets.learn(unknown));
+    this.#learnt.set(no, known);
   }
 
-  #learn(no: RunNo, leaves: readonly SecretLeaf[]): void {
-    const release = this.#secrets?.learn(textsOf(leaves));
-    if (release !== undefined) this.#releases.set(no, [...(this.#releases.get(no) ?? []), release]);
+  /** The run has left memory. */
+  forget(no: RunNo): void {
+    for (const release of this.#learnt.get(no)?.releases ?? []) release();
+    this.#learnt.delete(no);
   }
 
   #parse(sealed: string): readonly SecretLeaf[] {

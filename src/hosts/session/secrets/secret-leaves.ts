@@ -1,8 +1,10 @@
 import { readKey, readPath } from "../../../core/expressions/read-path.ts";
+import { namesInEnv, resolveEnv } from "../../../core/expressions/resolve-env.ts";
 import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
+import { allows, grantOf } from "../../../core/trust/grant.ts";
 
 /** A value that is hidden in what is stored, with the keys and indices that lead to it. */
 export interface SecretLeaf {
@@ -124,4 +126,35 @@ function findIn(schema: JsonObject, input: JsonObject, place: readonly string[])
 
 function parseBody(text: string, encoding: Json | undefined): Json {
   return parseJson(encoding === "base64" ? Buffer.from(text, "base64").toString("utf8") : text) ?? null;
+}
+
+/** What the application's configuration gives to workflows, and the variables that `${NAME}` in it stands for. */
+export interface Configured {
+  readonly configuration?: JsonObject | undefined;
+  env(name: string): string | undefined;
+}
+
+/**
+ * Finds the texts of the configuration in which `${NAME}` stands, where a request has them as they are written there. Steps read them
+ * with the values of the variables that were granted; what else a request says is never expanded.
+ */
+export function findConfiguredSecrets(
+  graph: Pick<Graph, "dialect" | "settings">,
+  input: JsonObject,
+  { configuration, env }: Configured,
+): readonly SecretLeaf[] {
+  if (configuration === undefined || traitsOf(graph).input !== "request") return [];
+  const grant = grantOf(graph.settings);
+  return textLeaves(configuration, ["context", "configuration"]).flatMap(({ at, text }) => {
+    const names = namesInEnv(text);
+    const isKnown = (name: string) => allows(grant, "variables", name) && env(name) !== undefined;
+    if (names.length === 0 || !names.every(isKnown) || readPath(input, at) !== text) return [];
+    return [{ at, value: resolveEnv(text, env) }];
+  });
+}
+
+function textLeaves(value: Json, at: SecretLeaf["at"]): readonly { at: SecretLeaf["at"]; text: string }[] {
+  if (typeof value === "string") return [{ at, text: value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textLeaves(item, [...at, index]));
+  return isJsonObject(value) ? Object.entries(value).flatMap(([key, item]) => textLeaves(item, [...at, key])) : [];
 }

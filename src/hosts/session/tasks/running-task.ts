@@ -15,6 +15,7 @@ import type { CallCost } from "../budgets/decide-admission.ts";
 import { explainShort, type Short } from "../budgets/explain-account.ts";
 import type { LiveRun, StartNote } from "../live-run.ts";
 import { bindingPolicies, type OutputPolicies } from "../policies/output-policies.ts";
+import type { TaskInput } from "../values/bind-step.ts";
 import { maskJson } from "../values/mask-json.ts";
 import { lengthOf, type StoredValue, toStoredValue, type ValueWriter } from "../values/stored-value.ts";
 import { answerSchemaFor } from "./answer-schema.ts";
@@ -55,7 +56,7 @@ export class RunningTask implements Task, StartNote {
   readonly startedAt: number;
   /** There is no budget left for it: it may only take over what an earlier run has done. */
   readonly onlyReuse: boolean;
-  input: Json = null;
+  bound: TaskInput = { input: null };
   inputHash = "";
   startValue: StoredValue | undefined;
   stop: Stop | undefined;
@@ -101,6 +102,18 @@ export class RunningTask implements Task, StartNote {
     this.startedAt = startedAt;
     this.policies = bindingPolicies(instance);
     this.onlyReuse = onlyReuse;
+  }
+
+  get input(): Json {
+    return this.bound.input;
+  }
+
+  /** What was recorded of the input has no values of variables; what its executor sees has. */
+  giveVariables(learn: (secrets: readonly string[]) => void): void {
+    const given = this.bound.withVariables?.();
+    if (given === undefined) return;
+    learn(given.secrets);
+    this.bound = given;
   }
 
   get step(): TaskStep {

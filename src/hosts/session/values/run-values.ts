@@ -5,6 +5,7 @@ import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Expr, Matches } from "../../../core/expressions/expr.ts";
 import type { Viewpoint } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { readableVariables } from "../../../core/trust/check-grant.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
@@ -45,17 +46,14 @@ const NOTHING_FOUND: Found = { values: new Map(), assigned: new Map(), files: ne
 export class RunValues {
   readonly #run: RunNo;
   readonly #sources: ValueSources;
-  readonly #envAllowed: readonly string[];
   /** For expressions that read nothing. Most steps have such, and load them twice. */
   readonly #none: Values;
   /** Secrets of stored inputs by the event that holds the input, or the reason why they cannot be read. */
   #hidden: Map<number, readonly SecretLeaf[] | PawlError> | undefined;
 
-  /** `envAllowed`: the variables that this run's prompts may read. */
-  constructor(run: RunNo, sources: ValueSources, envAllowed: readonly string[]) {
+  constructor(run: RunNo, sources: ValueSources) {
     this.#run = run;
     this.#sources = sources;
-    this.#envAllowed = envAllowed;
     this.#none = this.#toValues(NOTHING_FOUND);
   }
 
@@ -79,7 +77,7 @@ export class RunValues {
     this.#sources.cache.dropWhere((key) => Math.floor(Number.parseInt(String(key), 10) / 2 ** 24) === run);
   }
 
-  /** Loads everything that the expressions read from here. Returns no promise if all of it is in memory. */
+  /** Loads everything that the expressions read from here, as far as the workflow around may read it. Returns no promise if all of it is in memory. */
   load(from: Viewpoint, exprs: readonly Expr[], handles: ReadonlySet<number> = NOTHING): Values | Promise<Values> {
     if (handles.size === 0 && areLiterals(exprs)) return this.#none;
     const found: Found = { values: new Map(), assigned: new Map(), files: new Map() };
@@ -93,8 +91,8 @@ export class RunValues {
     }
     const missing = this.#takeFromCache(seqs, found.values, (seq) => this.#keyOf(seq));
     const unassigned = this.#takeFromCache(assignments, found.assigned, (seq) => this.#assignedKeyOf(seq));
-    if (missing.length + unassigned.length + files.size === 0) return this.#toValues(found);
-    return this.#loadMissing(found, { missing, unassigned, files });
+    if (missing.length + unassigned.length + files.size === 0) return this.#toValues(found, from);
+    return this.#loadMissing(found, { missing, unassigned, files }, from);
   }
 
   /** Loads recorded values by the numbers of their events. */
@@ -125,6 +123,7 @@ export class RunValues {
       readonly unassigned: readonly number[];
       readonly files: ReadonlySet<string>;
     },
+    from?: Viewpoint,
   ): Promise<Values> {
     const { journal, files } = this.#sources;
     for (let from = 0; from < wanted.missing.length; from += READ_AT_ONCE) {
@@ -145,7 +144,7 @@ export class RunValues {
       const content = await files.read(path);
       if (content !== undefined) found.files.set(path, new TextDecoder().decode(content));
     }
-    return this.#toValues(found);
+    return this.#toValues(found, from);
   }
 
   async #parse(seq: number, text: string): Promise<{ value: Json; bytes: number }> {
@@ -156,13 +155,13 @@ export class RunValues {
     return { value: parseExact(json), bytes: json.length };
   }
 
-  #toValues(found: Found): Values {
+  #toValues(found: Found, from?: Viewpoint): Values {
     const { env, matches, parse } = this.#sources;
     return {
       value: (seq) => this.#shown(seq, found.values.get(seq)),
       assigned: (seq) => found.assigned.get(seq) as JsonObject | undefined,
       file: (path) => found.files.get(path),
-      env: (name) => (this.#envAllowed.includes(name) ? env(name) : undefined),
+      env: (name) => (mayRead(from, name) ? env(name) : undefined),
       matches,
       parse,
     };
@@ -182,6 +181,10 @@ export class RunValues {
   #assignedKeyOf(seq: number): string {
     return `${this.#keyOf(seq)}=`;
   }
+}
+
+function mayRead(from: Viewpoint | undefined, name: string): boolean {
+  return from !== undefined && readableVariables(from.scope.frame.graph.graph).includes(name);
 }
 
 function areLiterals(exprs: readonly Expr[]): boolean {

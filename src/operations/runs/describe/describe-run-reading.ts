@@ -81,7 +81,7 @@ export function openValues(
     loaded?.(seq, json);
   };
   const fixed = { files: NO_FILES, cache: new ValueCache(0), env: nothing, matches: () => false };
-  return new RunValues(run, { journal, blobs, ...fixed, loaded: count }, []);
+  return new RunValues(run, { journal, blobs, ...fixed, loaded: count });
 }
 
 /** Reads what these handles stand for, and no more; the returned function makes values of them. */
