@@ -4,6 +4,7 @@ import { HOSTILE_PROGRAMS, killUnderLoad, lookForSecrets, runHostilePrograms, wa
 import { fuzz } from "./fuzz.ts";
 import { sendHostile } from "./hostile.ts";
 import { attackWithDefinitions, type Result, reachForForeign } from "./parts.ts";
+import { crowdOut } from "./tenants.ts";
 import { World } from "./world.ts";
 
 interface RoundOptions {
@@ -22,6 +23,7 @@ export const PARTS = {
   secrets: (world: World) => lookForSecrets(world),
   syncs: (world: World, { isWhole }: RoundOptions) => watchSyncs(world, { requests: isWhole ? 200 : 20 }),
   kills: (world: World, { seed, isWhole }: RoundOptions) => killUnderLoad(world, { seed, kills: isWhole ? 50 : 5 }),
+  tenants: (world: World, { isWhole }: RoundOptions) => crowdOut(world, { isWhole }),
   requests: (world: World, { seed, isWhole }: RoundOptions) => fuzz(world, { seed, count: isWhole ? 20_000 : 2_000 }),
 } as const satisfies Record<string, (world: World, options: RoundOptions) => Promise<Result>>;
 

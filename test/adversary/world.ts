@@ -142,6 +142,16 @@ export class World {
     return answer;
   }
 
+  /** Begins to read a stream, and leaves it open until it is stopped. The status: 0 where there was none. */
+  async open(who: Who, path: string, signal: AbortSignal): Promise<number> {
+    const key = this.#keys.get(who) ?? "";
+    try {
+      return (await fetch(this.#url + path, { headers: { "x-api-key": key }, signal })).status;
+    } catch {
+      return 0;
+    }
+  }
+
   async send(path: string, init: RequestInit): Promise<Answer> {
     try {
       const response = await fetch(this.#url + path, init);
@@ -154,6 +164,10 @@ export class World {
   /** Keys of every kind, and none that the service has made. */
   get keys(): readonly string[] {
     return [...this.#keys.values(), "pawl_000000000000_x", ""];
+  }
+
+  keyOf(who: Who | "victim"): string | undefined {
+    return this.#keys.get(who);
   }
 
   get url(): string {

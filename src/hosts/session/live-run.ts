@@ -5,8 +5,10 @@ import type { Event } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
 import { computeUncertain } from "../../core/interpreter/budget/paid-calls.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { Queue } from "../../core/queue.ts";
 import type { Append, AppendResult, NewOutbox, NewRun, RunNo, RunRecord } from "../../ports/journal.ts";
 import type { ObservedCall, ObservedRun, RunObserver, RunTrace } from "../../ports/run-observer.ts";
+import { passTurn } from "../../ports/turns.ts";
 import type { RunNotice } from "../run-host.ts";
 import { traceOf, traceParentOf } from "../trace-context.ts";
 import type { ReusableOutcomes } from "./reuse/reuse.ts";
@@ -15,6 +17,9 @@ import { type Batch, Session } from "./session.ts";
 import type { Committer, SessionLog } from "./session-log.ts";
 import type { RunValues } from "./values/run-values.ts";
 import { lengthOf, type StoredValue } from "./values/stored-value.ts";
+
+/** So many commands are performed without a turn for others. */
+const AT_ONCE = 50;
 
 /** The parts that a host gives to all of its runs. */
 export interface LiveRunHooks {
@@ -91,6 +96,9 @@ export class LiveRun implements Committer, ObservedRun {
   #durableSeq: number;
   #waiting: { readonly seq: number; resolve(): void; reject(error: Error): void }[] = [];
   #trace: RunTrace | undefined;
+  /** Commands of a fan-out that wait until those before them were performed. */
+  readonly #unperformed = new Queue<Command>();
+  #isPerforming = false;
   isDiscarded = false;
   storingBytes = 0;
 
@@ -134,7 +142,7 @@ export class LiveRun implements Committer, ObservedRun {
 
   /** Events wait for their commit, or commands for their turn. */
   get isBusy(): boolean {
-    return this.hasMore || this.isCommitting;
+    return this.hasMore || this.isCommitting || this.#isPerforming;
   }
 
   get isCommitting(): boolean {
@@ -255,9 +263,30 @@ export class LiveRun implements Committer, ObservedRun {
     this.#break(error, isPawlError(error) ? error : undefined);
   }
 
-  /** Performs commands whose event is durable. */
+  /** Performs commands whose event is durable. Where there are many, others have their turn in between. */
   perform(commands: readonly Command[]): void {
-    for (const command of commands) this.#hooks.perform(this, command);
+    if (commands.length <= AT_ONCE && !this.#isPerforming)
+      for (const command of commands) this.#hooks.perform(this, command);
+    else {
+      for (const command of commands) this.#unperformed.push(command);
+      if (!this.#isPerforming) void this.#performInTurns();
+    }
+  }
+
+  async #performInTurns(): Promise<void> {
+    this.#isPerforming = true;
+    try {
+      for (let done = 1; this.#unperformed.size > 0 && !this.isDiscarded; done += 1) {
+        const command = this.#unperformed.shift();
+        if (command !== undefined) this.#hooks.perform(this, command);
+        if (done % AT_ONCE === 0) await passTurn();
+      }
+      this.#isPerforming = false;
+      if (!this.isDiscarded) this.#hooks.afterCommit(this);
+    } catch (error) {
+      this.#isPerforming = false;
+      this.#break(error);
+    }
   }
 
   #publish({ events, firstSeq }: Batch<string>): void {

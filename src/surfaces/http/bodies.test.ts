@@ -36,6 +36,18 @@ test.each(["text/plain", "text/plain;charset=UTF-8", "application/x-www-form-url
 );
 
 describe("what clients of many kinds send as JSON", () => {
+  test("has no hundreds of thousands of lists and objects: to make them keeps all others waiting", async () => {
+    const world = new HttpWorld([HELLO], { server: { max_body_bytes: 5_000_000 } });
+    const bodyOf = (part: string, count: number) =>
+      JSON.stringify({ workflow: "hello", input: { list: 0 } }).replace(
+        ":0",
+        `:[${Array(count).fill(part).join(",")}]`,
+      );
+    expect(await run(world, bodyOf("{}", 300_000))).toContain("300003 lists and objects");
+    for (const body of [bodyOf("1", 300_000), bodyOf('{"name":"aaaaa"}', 120_000)])
+      expect((await world.request("/workflows/run/sync", { method: "POST", body })).status).toBe(200);
+  });
+
   test("may begin with a byte order mark", async () => {
     const world = new HttpWorld([HELLO]);
     expect(await run(world, '\ufeff{"workflow": "hello", "input": {"a": 1}}')).toEqual({ a: 1 });
