@@ -24,7 +24,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   },
   runHeld: { type: "runHeld", at: 1, decided: [] },
   runResumed: { type: "runResumed", at: 1, releases: true, decided: [] },
-  stepStarted: { type: "stepStarted", ...step, flight: 4, decided: ["d"], bytes: 5_000 },
+  stepStarted: { type: "stepStarted", ...step, startedAt: 3, flight: 4, decided: ["d"], bytes: 5_000 },
   stepSucceeded: {
     type: "stepSucceeded",
     ...step,

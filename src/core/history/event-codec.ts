@@ -83,9 +83,9 @@ type InColumns = "type" | "path" | "attempt" | "at" | "costMicro";
 type InBody<E extends Event> = Record<Exclude<keyof E, InColumns>, unknown>;
 
 function encodeStepStarted(event: StepStarted): StoredEvent {
-  const { type, path, attempt, at, flight, decided, bytes } = event;
-  const rest = { flight, decided, bytes } satisfies InBody<StepStarted>;
-  const isPlain = (flight ?? decided ?? bytes) === undefined;
+  const { type, path, attempt, at, startedAt, flight, decided, bytes } = event;
+  const rest = { startedAt, flight, decided, bytes } satisfies InBody<StepStarted>;
+  const isPlain = (startedAt ?? flight ?? decided ?? bytes) === undefined;
   return { type, path, attempt, at, costMicro: null, body: isPlain ? null : toBody(type, rest) };
 }
 

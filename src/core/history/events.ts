@@ -88,6 +88,8 @@ export interface StepStarted extends WithValue {
   readonly type: "stepStarted";
   readonly path: string;
   readonly attempt: number;
+  /** When it began, where other events were recorded before it was. */
+  readonly startedAt?: number;
   /** A suspect: how many of them begin together. */
   readonly flight?: number;
 }

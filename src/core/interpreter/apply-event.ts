@@ -35,7 +35,7 @@ export function applyEvent(turn: Turn, event: Event): void {
       if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;
       instance.begun = true;
       instance.flight = event.flight ?? 0;
-      instance.startedAt = event.at;
+      instance.startedAt = event.startedAt ?? event.at;
       return;
     }
     case "stepLogged":

@@ -243,8 +243,9 @@ export class LiveRun implements Committer, ObservedRun {
     if (!result.ok) return this.#refuse(result);
     this.#durableSeq = batch.firstSeq + batch.events.length - 1;
     try {
-      this.perform(batch.commands);
+      // Before what it causes is told.
       this.#publish(batch);
+      this.perform(batch.commands);
       this.#resolveWaiting();
       this.#hooks.afterCommit(this);
     } catch (error) {

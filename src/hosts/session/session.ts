@@ -45,8 +45,12 @@ export class Session<Value = string> {
     return this.#events.length > 0;
   }
 
-  /** Changes the state at once. Returns the event as it is to be stored, with the decisions that the core took on it. */
-  apply(event: Event, value?: Value): Event {
+  /**
+   * Changes the state at once. Returns the event as it is to be stored: with the decisions that the core took on it, and no earlier
+   * than the one before it.
+   */
+  apply(given: Event, value?: Value): Event {
+    const event = toOrdered(given, this.state.now);
     const { commands, decided } = next(this.state, event);
     const stored = decided.length === 0 ? event : { ...event, decided };
     this.#events.push(value === undefined ? { event: stored } : { event: stored, value });
@@ -75,4 +79,10 @@ export class Session<Value = string> {
   recovery(death: DeathOfProcess): { readonly events: readonly Event[]; readonly commands: readonly Command[] } {
     return { events: recoveryEvents(this.state, death), commands: pendingCommands(this.state) };
   }
+}
+
+/** A start is written with the next commit, when others may have been; and the clock of a machine is set back now and then. */
+function toOrdered(event: Event, now: number): Event {
+  if (event.at >= now) return event;
+  return event.type === "stepStarted" ? { ...event, at: now, startedAt: event.at } : { ...event, at: now };
 }

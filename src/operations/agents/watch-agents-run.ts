@@ -12,35 +12,15 @@ export interface AgentsNews {
 /** Turns what a host says about a run into news of its steps, as its author counts them. */
 export function watchAgentsRun(graph: Graph, tell: (news: AgentsNews) => void): (notice: RunNotice) => void {
   const steps = agentsStepsOf(graph);
-  // A step is handed out before it is told of the event that caused it: its news wait until that one has been told.
-  let begun: AgentsNews[] = [];
   // Paths of agents whose turn came word by word; what others say comes with the log of their turn.
   const streaming = new Set<string>();
-  const tellBegun = () => {
-    for (const news of begun) tell(news);
-    begun = [];
-  };
   return (notice) => {
     const path = pathOf(notice);
     const step = path === undefined ? undefined : agentsStepAt(steps, path);
-    if (notice.type === "dispatched") {
-      if (step !== undefined && path !== undefined) begun.push(stepNews(step, path, "running"));
-      return;
-    }
-    if (isProgress(notice)) tellBegun();
-    if (step !== undefined && path !== undefined) {
-      const news = isProgress(notice) ? progressNews(step, notice, streaming) : eventNews(step, path, notice);
-      for (const each of news) tell(each);
-    }
-    if (!isAside(notice)) tellBegun();
+    if (step === undefined || path === undefined) return;
+    const news = isProgress(notice) ? progressNews(step, notice, streaming) : eventNews(step, path, notice);
+    for (const each of news) tell(each);
   };
-}
-
-const ASIDES: ReadonlySet<string> = new Set(["stepLogged", "costReserved", "costReported"]);
-
-/** Stands in front of the outcome that it comes with. */
-function isAside(notice: RunNotice): boolean {
-  return notice.type === "event" && ASIDES.has(notice.event.type);
 }
 
 function pathOf(notice: RunNotice): string | undefined {
@@ -54,6 +34,7 @@ function eventNews(step: AgentsStep, path: string, notice: RunNotice): readonly 
 }
 
 function statusOf(notice: RunNotice): string | undefined {
+  if (notice.type === "dispatched") return "running";
   if (notice.type !== "event") return undefined;
   switch (notice.event.type) {
     case "callResolved":

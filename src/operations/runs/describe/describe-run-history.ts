@@ -10,6 +10,8 @@ import { type Attempt, addUsage, newAttempt, StepHistory, statusOfEnd, type Wait
 export interface HistoryChange {
   readonly began: readonly StepHistory[];
   readonly ended: readonly StepHistory[];
+  /** All that the event may have changed, causes first. */
+  readonly changed: ReadonlySet<StepHistory>;
 }
 
 /**
@@ -28,11 +30,15 @@ export class RunHistory {
   finishedAt: number | undefined;
   #began: StepHistory[] = [];
   #ended: Instance[] = [];
+  #changed = new Set<StepHistory>();
 
   constructor(graph: IndexedGraph) {
     const active = new WatchedInstances({
       began: (instance) => this.#begin(instance),
-      ended: (instance) => this.#ended.push(instance),
+      ended: (instance) => {
+        this.#ended.push(instance);
+        this.#noteChange(this.steps.get(instance.path));
+      },
     });
     this.state = { ...newRunState(graph), active };
   }
@@ -41,9 +47,11 @@ export class RunHistory {
   apply(event: Event): HistoryChange {
     this.#began = [];
     this.#ended = [];
+    this.#changed = new Set();
     // Asked before: afterwards it does not wait any more.
     const reader = event.type === "signalReceived" ? this.#readerOf(event.name) : undefined;
     const { openMicro, lostMicro, unbounded } = this.state.budget;
+    if ("path" in event) this.#noteChange(this.steps.get(event.path));
     refold(this.state, event);
     const step = "path" in event ? this.steps.get(event.path) : undefined;
     if (step !== undefined) {
@@ -61,7 +69,7 @@ export class RunHistory {
       this.#noteRest(each);
       endAttempt(each);
     }
-    return { began, ended };
+    return { began, ended, changed: this.#changed };
   }
 
   #begin(instance: Instance): void {
@@ -74,6 +82,14 @@ export class RunHistory {
     if (siblings === undefined) this.scopes.set(scope, [step]);
     else siblings.push(step);
     this.#began.push(step);
+    this.#noteChange(step);
+  }
+
+  /** A step that has changed twice is told where it changed last. */
+  #noteChange(step: StepHistory | undefined): void {
+    if (step === undefined) return;
+    this.#changed.delete(step);
+    this.#changed.add(step);
   }
 
   #end({ path, item, attempt, failure }: Instance): StepHistory | undefined {
@@ -103,7 +119,7 @@ export class RunHistory {
     if ("policies" in event && event.policies !== undefined) step.decisions = [...step.decisions, ...event.policies];
     switch (event.type) {
       case "stepStarted":
-        openAttempt(step, event.attempt).startedAt = event.at;
+        openAttempt(step, event.attempt).startedAt = event.startedAt ?? event.at;
         step.givenSeq = seq;
         return;
       case "stepLogged":

@@ -51,7 +51,7 @@ export class FollowedRun {
     this.#journal = journal;
   }
 
-  get #lastSeq(): number {
+  get lastSeq(): number {
     return this.#history?.state.seq ?? 0;
   }
 
@@ -92,7 +92,7 @@ export class FollowedRun {
   async #readPage(): Promise<void> {
     // While a page is half applied the state is ahead of the changes: nobody is to take it for the whole.
     this.#isLast = false;
-    const rows = await this.#journal.readEvents(this.#record.no, { afterSeq: this.#lastSeq, limit: PAGE });
+    const rows = await this.#journal.readEvents(this.#record.no, { afterSeq: this.lastSeq, limit: PAGE });
     for (const row of rows) for (const change of await this.#apply(row)) this.changes.push(change);
     this.#isLast = rows.length < PAGE;
   }
@@ -104,7 +104,7 @@ export class FollowedRun {
   }
 
   async #describeEnd(sources: Records): Promise<readonly NumberedChange[]> {
-    const id = (n: number) => `${this.#lastSeq}.${RESULT_FROM + n}`;
+    const id = (n: number) => `${this.lastSeq}.${RESULT_FROM + n}`;
     const record = await findRun({ records: async () => sources }, this.#record.id);
     const run = await describeRun(sources, record, { withSteps: false });
     const { run_id, status, total_cost_usd, cost_usd_at_most, outputs, outputs_ref, error } = run;
@@ -116,18 +116,17 @@ export class FollowedRun {
         ? []
         : [{ event: "error" as const, id: id(0), data: { code: error.code, message: error.message } }]),
       { event: "result", id: id(1), data },
-      { event: "end", id: endIdOf({ lastSeq: this.#lastSeq }), data: { run_id } },
+      { event: "end", id: endIdOf({ lastSeq: this.lastSeq }), data: { run_id } },
     ];
   }
 
   async #apply({ seq, event }: EventRow): Promise<readonly NumberedChange[]> {
     this.#history ??= new RunHistory(await loadGraph(this.#journal, this.#record.graph, this.#graphs));
     const history = this.#history;
-    const { began, ended } = await applyStored(history, event, { journal: this.#journal, graphs: this.#graphs });
-    const touched = new Set([...began, ...ended, ...namedBy(event, history)]);
+    const { changed } = await applyStored(history, event, { journal: this.#journal, graphs: this.#graphs });
     const steps: NumberedChange[] = [];
     // The event that opens a fan-out begins all of its items.
-    for (const [n, step] of [...touched].entries()) {
+    for (const [n, step] of [...changed].entries()) {
       steps.push(...this.#tell(step, `${seq}.${n}`));
       await passTurn();
     }
@@ -159,11 +158,6 @@ export class FollowedRun {
     this.#told.set(step.path, told);
     return [{ event: "step", id, data }];
   }
-}
-
-function namedBy(event: Event, history: RunHistory): readonly StepHistory[] {
-  const step = "path" in event ? history.steps.get(event.path) : undefined;
-  return step === undefined ? [] : [step];
 }
 
 function describeNow(step: StepHistory): StepNow {

@@ -35,7 +35,7 @@ export async function* streamRun(
   const record = await findRun(app, idOrPrefix);
   const sources = await app.records();
   const after = parseId(options.after);
-  const wakeUp = new WakeUp(options.withProgress === true);
+  const wakeUp = new WakeUp(options.withProgress === true, record.lastSeq);
   const stopped = () => wakeUp.ring();
   // Before anything is read: what happens in between is not missed.
   const host = await app.host();
@@ -45,22 +45,25 @@ export async function* streamRun(
   try {
     let shown: RunNow | undefined;
     for (let place = 0; !stop.aborted; ) {
-      yield* wakeUp.takeProgress();
       await run.readOn();
       for (; place < run.changes.length && !stop.aborted; place += 1) {
         const change = run.changes[place];
         if (change === undefined || !isBehind(change, after)) continue;
+        yield* wakeUp.takeProgress(Number.parseInt(change.id, 10) - 1);
         if (change.event !== "event") yield change;
         else if (options.withEvents === true) yield { ...change, data: toTold(app, change.data) };
       }
       // Others may be reading on while this follower was away.
       if (!run.isLast || stop.aborted) continue;
+      // What others read while this follower takes what it is handed is told first.
+      const { hasEnded } = run;
       const now = run.now();
+      yield* wakeUp.takeProgress(run.lastSeq);
       if (shown?.status !== now.status || shown.at_rest !== now.at_rest) {
         yield { event: "status", data: now };
         shown = now;
       }
-      if (run.hasEnded) return yield* (await run.end(sources)).filter((change) => isBehind(change, after));
+      if (hasEnded) return yield* (await run.end(sources)).filter((change) => isBehind(change, after));
       if (!stop.aborted) await wakeUp.next();
     }
   } finally {
@@ -73,13 +76,16 @@ export async function* streamRun(
 /** Tells that there is something to read, and keeps a little of what is not recorded. */
 class WakeUp {
   readonly #keepsProgress: boolean;
-  #kept: ProgressChange[] = [];
+  /** The last event that was heard of. */
+  #seq: number;
+  #kept: { readonly afterSeq: number; readonly change: ProgressChange }[] = [];
   #count = { progress: 0, live: 0 };
   #isDue = false;
   #ring: () => void = () => undefined;
 
-  constructor(keepsProgress: boolean) {
+  constructor(keepsProgress: boolean, seq: number) {
     this.#keepsProgress = keepsProgress;
+    this.#seq = seq;
   }
 
   hear(notice: RunNotice): void {
@@ -87,6 +93,7 @@ class WakeUp {
       if (!this.#keepsProgress) return;
       this.#keep(notice);
     } else if (notice.type !== "event") return;
+    else this.#seq = Math.max(this.#seq, notice.seq);
     this.ring();
   }
 
@@ -94,7 +101,7 @@ class WakeUp {
   #keep({ type, path, attempt, event }: Extract<RunNotice, { readonly type: "progress" | "live" }>): void {
     if (this.#count[type] >= (type === "live" ? MAX_LIVE_KEPT : MAX_PROGRESS_KEPT)) return;
     this.#count[type] += 1;
-    this.#kept.push({ event: type, data: { path, attempt, event } });
+    this.#kept.push({ afterSeq: this.#seq, change: { event: type, data: { path, attempt, event } } });
   }
 
   ring(): void {
@@ -102,9 +109,12 @@ class WakeUp {
     this.#ring();
   }
 
-  takeProgress(): readonly ProgressChange[] {
-    this.#count = { progress: 0, live: 0 };
-    return this.#kept.splice(0);
+  /** What was told before the event after `seq`: what the journal knows comes first, and what it did not know yet later. */
+  takeProgress(seq: number): readonly ProgressChange[] {
+    const later = this.#kept.findIndex(({ afterSeq }) => afterSeq > seq);
+    const taken = this.#kept.splice(0, later < 0 ? this.#kept.length : later).map(({ change }) => change);
+    for (const { event } of taken) this.#count[event] -= 1;
+    return taken;
   }
 
   async next(): Promise<void> {

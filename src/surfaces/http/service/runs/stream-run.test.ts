@@ -147,6 +147,62 @@ test("many who follow one run are told the same, and it is read once for all of 
   expect(reads.mock.calls.length).toBeLessThan(150);
 });
 
+test("a follower who was away while others read to the end is told what they were", async () => {
+  const finish = Promise.withResolvers<void>();
+  const world = newWorld({ plays: { each: () => finish.promise.then(() => succeed("seen")) } });
+  const id = await startRun(world, { workflow: FAN_OUT, input: { items: [1, 2, 3] } }, "");
+  const numbered = (text: string) => text.split("\n\n").filter((part) => part.startsWith("id: "));
+  const reader = (await world.request(`/runs/${id}/stream`)).body?.getReader();
+  if (reader === undefined) throw new Error("There is no stream.");
+  let slow = "";
+  const read = async () => {
+    const { done, value } = await reader.read();
+    slow += new TextDecoder().decode(value);
+    return !done;
+  };
+  while (!slow.includes("event: status")) await read();
+  finish.resolve();
+  const whole = await (await world.request(`/runs/${id}/stream`)).text();
+  while (await read());
+  expect(numbered(slow)).toEqual(numbered(whole));
+});
+
+test("causes are told before consequences: an end before what it begins, a start before what it tells", async () => {
+  const CHAIN = `
+name: chain
+steps:
+  - { id: plan, prompt: "List {input.n}" }
+  - { id: write, depends_on: [plan], prompt: "Write {input._item}", parallel_over: input.items }
+  - { id: all, depends_on: [write], prompt: "Join {steps.write.output}" }
+`;
+  const finish = Promise.withResolvers<void>();
+  const world = newWorld({
+    plays: {
+      plan: () => finish.promise.then(() => succeed("planned")),
+      write: (task) => {
+        task.emit({ type: "log", event: { said: task.path } });
+        return succeed(task.path);
+      },
+    },
+  });
+  const id = await startRun(world, { workflow: CHAIN, input: { n: 1, items: ["a", "b"] } }, "");
+  const events = await readEvents(await world.request(`/runs/${id}/stream?progress=true`), ({ event }) => {
+    if (event === "status") finish.resolve();
+    return false;
+  });
+  const told = events
+    .filter(({ event }) => event === "step" || event === "progress")
+    .map((event) => `${dataOf(event)["path"]} ${event.event === "step" ? dataOf(event)["status"] : "says"}`);
+  const at = (what: string) => {
+    expect(told).toContain(what);
+    return told.indexOf(what);
+  };
+  expect(at("plan completed")).toBeLessThan(at("write[0] running"));
+  expect(at("write[0] running")).toBeLessThan(at("write[0] says"));
+  expect(at("write[1] running")).toBeLessThan(at("write[1] says"));
+  expect(at("write[1] completed")).toBeLessThan(at("all running"));
+});
+
 test("outputs that are large are named, not sent", async () => {
   const world = newWorld({ plays: { work: () => succeed("x".repeat(70_000)) } });
   const id = await startRun(world, { workflow: "hello" });
