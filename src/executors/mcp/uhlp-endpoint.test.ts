@@ -165,6 +165,8 @@ test("a definition that is not there fails with what the endpoint says", async (
     code: "ENDPOINT_FAILED",
     message: "a.yaml: NOT_HERE: No such file.",
   });
+  const missing = await startEndpoint(answerJson({ error: { code: "NOT_FOUND", message: "No such file." } }));
+  await expect(clientOf(missing).readDefinitionFile(file, NEVER)).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
   const refused = new UhlpEndpoint({ allowed: [] }).readDefinitionFile({ ...file, endpoint: endpoint.url }, NEVER);
   await expect(refused).rejects.toMatchObject({ code: "ENDPOINT_NOT_ALLOWED" });
 });

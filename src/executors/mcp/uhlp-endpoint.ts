@@ -161,7 +161,7 @@ function failed(code: ErrorCode, message: string, retryable = false): Failed {
 }
 
 function toPawlError({ code, message, details }: Failed, filePath: string): PawlError {
-  const known = isErrorCode(code) ? code : "ENDPOINT_FAILED";
+  const known = isErrorCode(code) ? code : code === "NOT_FOUND" ? "WORKFLOW_NOT_FOUND" : "ENDPOINT_FAILED";
   const told = isErrorCode(code) ? message : `${code}: ${message}`;
   return new PawlError(known, { message: `${filePath}: ${told}`, ...(details === undefined ? {} : { details }) });
 }

@@ -25,7 +25,14 @@ export interface RunResult {
   readonly record: RunRecord;
   readonly outcome:
     | { readonly is: "completed"; readonly output: Json }
-    | { readonly is: "failed"; readonly code: string; readonly message: string; readonly details: Json };
+    | {
+        readonly is: "failed";
+        readonly code: string;
+        readonly message: string;
+        readonly details: Json;
+        /** A `fail` of the workflow's author says so, for whoever asked. */
+        readonly isSaid: boolean;
+      };
   readonly metrics: RunMetrics;
   /** The whole reading, for whoever wants to tell more. */
   readonly reading: RunReading;
@@ -89,5 +96,9 @@ async function readOutcome(reading: RunReading): Promise<RunResult["outcome"]> {
   const value = (await readHandles(reading, [handle]))(handle);
   if (root !== undefined && !hasFailed) return { is: "completed", output: value };
   const { code = "STEP_FAILED", message = "The run has failed." } = ending ?? {};
-  return { is: "failed", code, message, details: value };
+  const isSaid = [...reading.history.steps.values()].some(
+    ({ step: { step }, failure }) =>
+      step.kind === "task" && step.executor === "fail" && failure?.code === code && failure.message === message,
+  );
+  return { is: "failed", code, message, details: value, isSaid };
 }

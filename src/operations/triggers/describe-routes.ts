@@ -87,6 +87,7 @@ const ERROR_SCHEMA: JsonObject = {
   type: "object",
   required: ["error"],
   properties: {
+    data: { type: "null" },
     error: {
       type: "object",
       required: ["code", "message"],

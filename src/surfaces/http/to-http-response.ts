@@ -11,7 +11,12 @@ interface Ids {
 
 /** A route answers with the response that its workflow has shaped. Throws `RESPONSE_INVALID`. */
 export function toHttpResponse(result: RunResult, ids: Ids): Response {
-  if (result.outcome.is === "failed") return failedRun(result.outcome.code, ids);
+  if (result.outcome.is === "failed") {
+    const { code, message, details, isSaid } = result.outcome;
+    if (!isSaid) return failedRun(code, ids);
+    const { statusCode } = ownFields(isJsonObject(details) ? details : {});
+    return shapedError({ code, message, details, ...(statusCode === undefined ? {} : { statusCode }) }, ids);
+  }
   const { resultType, data } = shapeResult(result);
   if (resultType === "httpResponse") return shapedResponse(data);
   if (resultType === "error" || resultType === "application_error" || resultType === "framework_error") {
@@ -23,7 +28,7 @@ export function toHttpResponse(result: RunResult, ids: Ids): Response {
 /** The caller is told the code only. The details are in the run's record. */
 function failedRun(code: string, ids: Ids): Response {
   const shown = /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : "STEP_FAILED";
-  return json({ error: { code: shown, message: "The request could not be completed.", ...ids } }, 500);
+  return json({ data: null, error: { code: shown, message: "The request could not be completed.", ...ids } }, 500);
 }
 
 /** By the codes that authors like to use; `statusCode` in the data goes before them. */
@@ -55,10 +60,11 @@ function shapedError(data: Json, ids: Ids): Response {
   const { statusCode, code, message, details } = ownFields(shaped);
   const name = typeof code === "string" ? code : "ERROR";
   const asked = toStatus(statusCode);
+  if (asked === undefined && statusCode !== undefined && statusCode !== null) throw invalid(NO_STATUS);
   const known = Object.hasOwn(STATUS_OF_CODE, name) ? STATUS_OF_CODE[name] : undefined;
   const status = asked !== undefined && asked >= 400 ? asked : (known ?? 500);
   const error = { code: name, message: message ?? null, ...(details === undefined ? {} : { details }), ...ids };
-  return json({ error }, status);
+  return json({ data: null, error }, status);
 }
 
 /** No workflow says these: they belong to the connection, are computed, or tell of the request. */
@@ -80,13 +86,15 @@ function shapedResponse(data: Json): Response {
   if (!isJsonObject(data)) throw invalid("`data` must be an object with `statusCode`, `headers` and `body`");
   const { statusCode = 200, headers = {}, body = null, bodyEncoding } = ownFields(data);
   const status = toStatus(statusCode);
-  if (status === undefined) throw invalid("`statusCode` must be a number from 200 to 599");
+  if (status === undefined) throw invalid(NO_STATUS);
   const sent = toHeaders(headers);
   const isBodiless = status === 204 || status === 205 || status === 304;
   const { content, type } = toContent(body, bodyEncoding);
   if (content !== null && !isBodiless && !sent.has("content-type")) sent.set("content-type", type);
   return new Response(isBodiless ? null : content, { status, headers: sent });
 }
+
+const NO_STATUS = "`statusCode` must be a number from 200 to 599";
 
 function toStatus(value: Json | undefined): number | undefined {
   const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;

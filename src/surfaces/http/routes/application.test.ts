@@ -150,12 +150,33 @@ describe("what a route answers", () => {
     expect([response.status, await response.json()]).toMatchObject([status, { error: shown }]);
   });
 
+  test.each([
+    [{ code: "OUT_OF_STOCK", message: "None is left.", details: { statusCode: 409, left: 0 } }, 409],
+    [{ code: "NOT_FOUND", message: "No such order." }, 404],
+    [{ code: "ODD", message: "x" }, 500],
+  ])("of a run that its author fails is what the author says: %j", async (said, status) => {
+    const graph = uhlpGraph({
+      trigger: http("GET", "/it"),
+      steps: [{ id: "no", kind: "task", executor: "fail", input: literal(null) }],
+    });
+    const { code, ...more } = said;
+    const response = await new HttpWorld([graph], { plays: { no: () => fail(code, more) } }).request("/it");
+    expect([response.status, await response.json()]).toMatchObject([status, { data: null, error: said }]);
+  });
+
+  test.each(["error", "httpResponse"])("with a `statusCode` that is no number fails: %s", async (type) => {
+    const world = answering(shaped(type, literal({ code: "ODD", message: "x", statusCode: "teapot" })));
+    const response = await world.request("/it");
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { code: "RESPONSE_INVALID" } }]);
+  });
+
   test("of a failed run says nothing of the inside", async () => {
     const graph = uhlpGraph({ trigger: http("GET", "/it"), steps: [task("work")] });
     const world = new HttpWorld([graph], { plays: { work: () => fail("DB_DOWN", { details: { secret: 1 } }) } });
     const response = await world.request("/it", { headers: { "x-request-id": "r" } });
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({
+      data: null,
       error: {
         code: "DB_DOWN",
         message: "The request could not be completed.",
