@@ -253,6 +253,11 @@ export const SETTINGS = {
   quotas: {
     requests: { is: "count", default: 500, says: "Requests of a tenant under way at once, in each process." },
     bodies: { is: "count", default: 32, says: "Bodies above 100 kB of a tenant's requests that are read at once." },
+    runs: {
+      is: "count",
+      default: 10_000,
+      says: "Runs of a tenant that have not ended, of those that a process drives.",
+    },
     streams: { is: "count", default: 200, says: "Open streams of a tenant." },
   },
   client: {

@@ -33,6 +33,7 @@ const ENDPOINTS = await loadEndpoints();
 
 export interface HttpWorldOptions extends WorldOptions {
   readonly server?: Partial<Settings["server"]>;
+  readonly quotas?: Partial<Settings["quotas"]>;
   readonly uhlp?: Partial<Settings["uhlp"]>;
   readonly agent?: Partial<Settings["agent"]>;
   readonly webhook?: Partial<Settings["webhook"]>;
@@ -158,6 +159,7 @@ function toApplication(
   definitions: readonly RegisteredDefinition[],
   {
     server,
+    quotas,
     uhlp,
     agent,
     models,
@@ -180,6 +182,7 @@ function toApplication(
     ...DEFAULTS,
     data: { ...DEFAULTS.data, keep },
     server: { ...DEFAULTS.server, ...server },
+    quotas: { ...DEFAULTS.quotas, ...quotas },
     uhlp: { ...DEFAULTS.uhlp, ...uhlp },
     agent: { ...DEFAULTS.agent, ...agent },
     webhook: { ...DEFAULTS.webhook, ...webhook },

@@ -56,8 +56,9 @@ export async function openServer(
 ): Promise<HttpService> {
   const { app, host } = parts;
   const { max_in_flight: maxInFlight } = app.config.settings.server;
-  const runner = new RequestRunner(host, { maxInFlight });
-  const server = new Server(parts, runner, await openOutbound(app.config));
+  const quotas = new Quotas(app.config.settings.quotas);
+  const runner = new RequestRunner(host, { maxInFlight, admit: (tenant) => quotas.check(tenant, "runs", 1) });
+  const server = new Server({ ...parts, quotas }, runner, await openOutbound(app.config));
   await server.openMetrics();
   tellProblems(parts.log, app.appDir, parts.firstLook);
   tellMissing(parts.log, app);
@@ -98,13 +99,13 @@ class Server implements HttpService {
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
 
-  constructor(parts: ServerParts, runner: RequestRunner, outbound: Outbound) {
+  constructor(parts: ServerParts & { readonly quotas: Quotas }, runner: RequestRunner, outbound: Outbound) {
     const { log } = parts;
     this.#parts = parts;
     this.#runner = runner;
+    this.#quotas = parts.quotas;
     this.#log = log;
     const { app, host, library, onDefect } = parts;
-    this.#quotas = new Quotas(app.config.settings.quotas);
     this.#scheduler = new Scheduler({
       app,
       host,
@@ -115,7 +116,7 @@ class Server implements HttpService {
     this.#tables = new TriggerTables(app);
     this.#earlyServers = new EarlyServers(app);
     this.#feed = new EventFeed({ records: () => app.records(), secrets: () => app.secrets(), onDefect });
-    this.#observing = [this.#feed, new RunLog(log)].map((observer) => parts.observers.add(observer));
+    this.#observing = [this.#feed, new RunLog(log), this.#quotas].map((observer) => parts.observers.add(observer));
     this.#dispatcher = new DeliveryDispatcher({
       app,
       outbound,

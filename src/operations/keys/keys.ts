@@ -178,19 +178,33 @@ export const showKey = defineOperation({
   scope: "admin",
   effect: "reads",
   input: z.strictObject({ id: idField("The key's id.", "keys ls") }),
-  output: keySchema,
+  output: keySchema.extend({
+    quotas: z
+      .record(z.string(), z.int())
+      .nullable()
+      .describe("What its tenant may have at once, in each process. Null: it is of no tenant."),
+  }),
   errors: ["KEY_NOT_FOUND"],
   http: { method: "GET", path: "/keys/{id}" },
   cli: [
     {
       verb: "keys show",
       args: ["id"],
-      show: (key) => ({ data: tellOf(key).join("\n") }),
+      show: (key) => ({ data: [...tellOf(key), ...tellQuotas(key.quotas)].join("\n") }),
     },
   ],
   mcp: NO_MODEL,
-  handle: async ({ app }: OperationContext<Principal & Stores>, { id }) => describeKey(await findKey(app, id)),
+  handle: async ({ app }: OperationContext<Place & Principal & Stores>, { id }) => {
+    const key = await findKey(app, id);
+    return { ...describeKey(key), quotas: key.tenantId === undefined ? null : { ...app.config.settings.quotas } };
+  },
 });
+
+function tellQuotas(quotas: Readonly<Record<string, number>> | null): readonly string[] {
+  if (quotas === null) return [];
+  const each = Object.entries(quotas).map(([name, most]) => `  ${name}: ${most}`);
+  return ["Its tenant may have at once", ...each];
+}
 
 function tellOf({ key_id, name, scopes, tenant_id: tenant, grant, may, may_not: mayNot }: KeyDescription) {
   return [

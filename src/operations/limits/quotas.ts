@@ -1,12 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { getHeapStatistics } from "node:v8";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { ObservedEvent, ObservedRun, RunObserver } from "../../ports/run-observer.ts";
 
 /** What each tenant may have at once in a process. Callers without a tenant have their server to themselves: of them only the memory is counted against a limit. */
 export const QUOTAS = {
   requests: "requests under way",
   bodies: "large request bodies being read",
   streams: "open streams",
+  runs: "runs that have not ended",
   memory: "bytes that its requests hold in memory",
 } as const;
 
@@ -21,9 +23,10 @@ const TENANT_PART = 8;
 const PART_OF_ALL = 4;
 
 /** Counts what is in use, for this process alone. */
-export class Quotas {
+export class Quotas implements RunObserver {
   readonly most: Readonly<Uses>;
   readonly #used = new Map<string, Uses>();
+  readonly #runs = new Set<string>();
   #memoryOfAll = 0;
 
   constructor(settings: QuotaSettings, heapBytes = getHeapStatistics().heap_size_limit) {
@@ -32,21 +35,36 @@ export class Quotas {
 
   /** Throws `QUOTA_EXCEEDED`, and `ANSWER_TOO_LARGE` for memory. */
   take(tenant: string, name: QuotaName, amount: number): void {
-    const used = this.#used.get(tenant) ?? { requests: 0, bodies: 0, streams: 0, memory: 0 };
+    this.check(tenant, name, amount);
+    this.#note(tenant, name, amount);
+  }
+
+  /** Throws where there is no room for so much more. */
+  check(tenant: string, name: QuotaName, amount: number): void {
+    const used = this.#used.get(tenant)?.[name] ?? 0;
     const isFull = name === "memory" && this.#memoryOfAll + amount > (this.most.memory * TENANT_PART) / PART_OF_ALL;
-    const isOver = used[name] + amount > this.most[name] && (name === "memory" || tenant !== "");
+    const isOver = used + amount > this.most[name] && (name === "memory" || tenant !== "");
     if (isFull || isOver) throw refusal(name, this.most[name], isFull);
+  }
+
+  /** Runs that this process drives count, however they were started, from their first event here. */
+  committed({ runId, tenantId = "" }: ObservedRun, events: readonly ObservedEvent[]): void {
+    const hasEnded = events.some(({ event }) => event.type === "runFinished");
+    if (hasEnded ? !this.#runs.delete(runId) : this.#runs.has(runId)) return;
+    if (!hasEnded) this.#runs.add(runId);
+    this.#note(tenantId, "runs", hasEnded ? -1 : 1);
+  }
+
+  #note(tenant: string, name: QuotaName, amount: number): void {
+    const used = this.#used.get(tenant) ?? { requests: 0, bodies: 0, streams: 0, runs: 0, memory: 0 };
     used[name] += amount;
     if (name === "memory") this.#memoryOfAll += amount;
-    this.#used.set(tenant, used);
+    if (Object.values(used).some((each) => each !== 0)) this.#used.set(tenant, used);
+    else this.#used.delete(tenant);
   }
 
   give(tenant: string, name: QuotaName, amount: number): void {
-    const used = this.#used.get(tenant);
-    if (used === undefined) return;
-    used[name] -= amount;
-    if (name === "memory") this.#memoryOfAll -= amount;
-    if (Object.values(used).every((each) => each === 0)) this.#used.delete(tenant);
+    this.#note(tenant, name, -amount);
   }
 
   /** By tenant. */

@@ -8,6 +8,8 @@ import type { PreparedRun } from "./prepare-run.ts";
 export interface RequestRunnerOptions {
   /** Requests that may wait for their run at once. */
   readonly maxInFlight: number;
+  /** Throws `QUOTA_EXCEEDED` where the tenant has as many runs as it may have. */
+  admit?(tenantId: string): void;
 }
 
 /** The part of a host that runs for callers need. */
@@ -68,6 +70,7 @@ export class RequestRunner {
    */
   async run(prepared: PreparedRun, listen?: (notice: RunNotice) => void): Promise<Ran> {
     this.refuseWhereFull();
+    this.#options.admit?.(prepared.tenantId ?? "");
     this.#inFlight += 1;
     const stopListening = listen === undefined ? undefined : this.#host.watch(prepared.runId, listen);
     try {
@@ -85,6 +88,7 @@ export class RequestRunner {
   /** Starts a run that nobody waits for. Throws `RUN_ID_TAKEN`, and what `run` throws. */
   async start(prepared: PreparedRun): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal;
+    this.#options.admit?.(prepared.tenantId ?? "");
     const start: Promise<unknown> = prepared.hasNewId === true ? this.#host.startRun(prepared) : this.#inTurn(prepared);
     try {
       await this.#unlessDisturbed(start);

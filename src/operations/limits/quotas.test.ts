@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { ObservedRun } from "../../ports/run-observer.ts";
+import { Quotas, RequestUse, weighJson } from "./quotas.ts";
+
+const MOST = { requests: 2, bodies: 1, runs: 2, streams: 1 };
+const HEAP = 80_000_000;
+
+test("what a tenant has in use is refused beyond its quota, and another tenant has its own", () => {
+  const quotas = new Quotas(MOST, HEAP);
+  const [first, second, third] = [new RequestUse(quotas), new RequestUse(quotas), new RequestUse(quotas)];
+  first.admit("mallory");
+  second.admit("mallory");
+  expect(() => third.admit("mallory")).toThrow("2 requests under way");
+  expect(() => new RequestUse(quotas).admit("alice")).not.toThrow();
+  first.release();
+  expect(() => new RequestUse(quotas).admit("mallory")).not.toThrow();
+});
+
+test("all tenants together have a quarter of the heap, and each an eighth", () => {
+  const quotas = new Quotas(MOST, HEAP);
+  expect(() => quotas.take("mallory", "memory", 10_000_001)).toThrow("of this tenant's requests");
+  quotas.take("mallory", "memory", 10_000_000);
+  quotas.take("alice", "memory", 10_000_000);
+  expect(() => quotas.take("bob", "memory", 1)).toThrow("of all requests");
+  quotas.give("alice", "memory", 10_000_000);
+  expect(() => quotas.take("bob", "memory", 1)).not.toThrow();
+});
+
+test("callers without a tenant have as many of everything as they like, but for memory", () => {
+  const quotas = new Quotas(MOST, HEAP);
+  for (let n = 0; n < 10; n += 1) new RequestUse(quotas).admit("");
+  expect(quotas.used.get("")?.requests).toBe(10);
+  expect(() => quotas.take("", "memory", 10_000_001)).toThrow("memory");
+});
+
+test("a run counts from its first event in this process to its end", () => {
+  const quotas = new Quotas(MOST, HEAP);
+  const tell = (runId: string, type: "runResumed" | "runFinished") => {
+    const event = type === "runResumed" ? { type, at: 1 } : { type, at: 1, status: "completed" as const };
+    quotas.committed({ runId, tenantId: "mallory" } as ObservedRun, [{ seq: 1, event }]);
+  };
+  tell("a", "runResumed");
+  tell("a", "runResumed");
+  tell("b", "runResumed");
+  expect(() => quotas.check("mallory", "runs", 1)).toThrow("2 runs that have not ended");
+  tell("a", "runFinished");
+  tell("a", "runFinished");
+  expect(() => quotas.check("mallory", "runs", 1)).not.toThrow();
+  tell("b", "runFinished");
+  expect(quotas.used.size).toBe(0);
+});
+
+test("a list of empty objects weighs as many times more as it takes in memory", () => {
+  const objects = `[${Array(100_000).fill("{}").join(",")}]`;
+  expect(weighJson(objects) / objects.length).toBeGreaterThan(20);
+  expect(weighJson("x".repeat(1_000_000)) / 1_000_000).toBeLessThan(4);
+});
