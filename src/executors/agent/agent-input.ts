@@ -4,6 +4,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 export interface AgentInput {
   readonly prompt: string;
   readonly model: string | undefined;
+  /** It is the dialect's default, which is for agent servers: the configuration goes before it. */
+  readonly isUsualModel: boolean;
   readonly maxTurns: number | undefined;
   readonly timeoutS: number | undefined;
   readonly outputSchema: JsonObject | undefined;
@@ -16,10 +18,21 @@ export interface AgentInput {
 /** Reads a bound task input. A dialect that binds something else has a defect, so this throws a plain error. */
 export function readAgentInput(input: Json): AgentInput {
   if (!isJsonObject(input)) throw new TypeError("an agent task needs an object as its input");
-  const { prompt, model, max_turns: maxTurns, timeout, output_schema: outputSchema, files, tools } = input;
+  const {
+    prompt,
+    model: named,
+    usual_model: usual,
+    max_turns: maxTurns,
+    timeout,
+    output_schema: outputSchema,
+    files,
+    tools,
+  } = input;
   if (typeof prompt !== "string") throw new TypeError("an agent task needs a `prompt` text in its input");
+  const model = named ?? usual;
   return {
     prompt,
+    isUsualModel: named === undefined,
     model: typeof model === "string" && model !== "" ? model : undefined,
     maxTurns: typeof maxTurns === "number" ? maxTurns : undefined,
     timeoutS: typeof timeout === "number" ? timeout : undefined,

@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { nearestName } from "../output/near-names.ts";
 import { BUILT_IN_ALIASES, BUILT_INS, isBuiltIn } from "./built-ins.ts";
 import { type ConfiguredProvider, type ModelsOptions, ownEntry } from "./models-options.ts";
 
@@ -66,8 +67,13 @@ function unknown(asked: string, meant: string, { aliases, providers }: ModelsOpt
   const named = meant === asked ? `"${asked}"` : `"${asked}" (${meant})`;
   const known = [...new Set([...Object.keys(BUILT_INS), ...Object.keys(providers), "mock"])];
   const others = [...new Set([...Object.keys(aliases), ...Object.keys(BUILT_IN_ALIASES)])];
-  const remedy = [`Write \`provider:model\`. Providers: ${known.join(", ")}.`, `Aliases: ${others.join(", ")}.`].join(
-    " ",
-  );
+  const [provider = "", ...rest] = meant.split(":");
+  const near = rest.length > 0 ? nearestName(provider, known) : nearestName(meant, others);
+  const likely = near === undefined ? [] : [`Did you mean \`${[near, ...rest].join(":")}\`?`];
+  const remedy = [
+    ...likely,
+    `Write \`provider:model\`. Providers: ${known.join(", ")}.`,
+    `Aliases: ${others.join(", ")}.`,
+  ].join(" ");
   return new PawlError("MODEL_UNKNOWN", { message: `No provider is known for the model ${named}.`, remedy });
 }
