@@ -96,7 +96,7 @@ function toAgent(read: ReadKind<"standard">, timeoutMs: number, top: ReadWorkflo
 
 /** The dialect's own default goes to agent servers; agents of Pawl go by the configuration where the file says nothing. */
 function modelOf({ value }: Text, isWritten: boolean) {
-  return { model: isWritten ? value : undefined, usualModel: isWritten ? undefined : value };
+  return { model: value, isUsualModel: !isWritten };
 }
 
 const NOTHING: Template = { parts: [] };

@@ -18,21 +18,11 @@ export interface AgentInput {
 /** Reads a bound task input. A dialect that binds something else has a defect, so this throws a plain error. */
 export function readAgentInput(input: Json): AgentInput {
   if (!isJsonObject(input)) throw new TypeError("an agent task needs an object as its input");
-  const {
-    prompt,
-    model: named,
-    usual_model: usual,
-    max_turns: maxTurns,
-    timeout,
-    output_schema: outputSchema,
-    files,
-    tools,
-  } = input;
+  const { prompt, model, max_turns: maxTurns, timeout, output_schema: outputSchema, files, tools } = input;
   if (typeof prompt !== "string") throw new TypeError("an agent task needs a `prompt` text in its input");
-  const model = named ?? usual;
   return {
     prompt,
-    isUsualModel: named === undefined,
+    isUsualModel: input["model_is_usual"] === true,
     model: typeof model === "string" && model !== "" ? model : undefined,
     maxTurns: typeof maxTurns === "number" ? maxTurns : undefined,
     timeoutS: typeof timeout === "number" ? timeout : undefined,

@@ -1,9 +1,9 @@
-import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { ModelPrice, ModelPrices, ModelReach } from "../../ports/model-prices.ts";
 import { findDefaultModel } from "./built-ins.ts";
 import { createModels } from "./create-models.ts";
-import { type FoundModel, findModel } from "./find-model.ts";
+import { type FoundModel, findModel, knownNames } from "./find-model.ts";
 import { type ModelsOptions, ownEntry } from "./models-options.ts";
 import { priceCall } from "./price-call.ts";
 import { keyNameOf } from "./provider-access.ts";
@@ -21,7 +21,8 @@ export function createModelPrices(options: ModelsOptions): ModelPrices {
         return describeReach(asked, options);
       } catch (error) {
         if (!isPawlError(error)) throw error;
-        return { ...describeReach(asked, options), problem: error };
+        const problem = error.code === "MODEL_UNKNOWN" ? await withLikely(error, asked ?? "", options) : error;
+        return { ...describeReach(asked, options), problem };
       }
     },
     async find(name, { forAgent }) {
@@ -33,6 +34,17 @@ export function createModelPrices(options: ModelsOptions): ModelPrices {
       }
     },
   };
+}
+
+/** With the name that was likely meant. */
+async function withLikely(error: PawlError, asked: string, options: ModelsOptions): Promise<PawlError> {
+  const { nearestName } = await import("../output/near-names.ts");
+  const { providers, aliases } = knownNames(options);
+  const [provider = "", ...rest] = asked.split(":");
+  const near = nearestName(provider, rest.length > 0 ? providers : aliases);
+  if (near === undefined) return error;
+  const remedy = `Did you mean \`${[near, ...rest].join(":")}\`? ${error.remedy}`;
+  return new PawlError(error.code, { message: error.message, remedy });
 }
 
 function describeReach(asked: string | undefined, options: ModelsOptions): ModelReach {

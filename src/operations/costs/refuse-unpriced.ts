@@ -88,7 +88,8 @@ interface AskedModel {
 /** The model that a step names, as far as the definition fixes it. */
 export function readAskedModel({ input }: TaskStep, { settings }: Graph): AskedModel {
   if (input.op !== "object") return { model: undefined, isKnown: false, hasOwnBudget: false };
-  const { agent, model, promptTemplate } = input.entries;
+  const { agent, model: written, model_is_usual: isUsual, promptTemplate } = input.entries;
+  const model = isUsual === undefined ? written : undefined;
   const described = literalIn(agent);
   const file = ownIn(settings["prompts"], literalIn(promptTemplate));
   const named = isJsonObject(described) ? described["model"] : (literalIn(model) ?? ownIn(file, "model"));

@@ -167,9 +167,9 @@ export class StepPlanner {
     return asking.outputTokens;
   }
 
-  async #priceOf({ model, usualModel, forAgent }: Asking, by: string | null): Promise<ModelPrice> {
+  async #priceOf({ model, isUsualModel, forAgent }: Asking, by: string | null): Promise<ModelPrice> {
     if (by === "simulated") return { kind: "simulated", model: "simulated" };
-    return this.#parts.prices.find(model ?? (by === "sandstorm" ? usualModel : undefined), { forAgent });
+    return this.#parts.prices.find(isUsualModel === true && by !== "sandstorm" ? undefined : model, { forAgent });
   }
 
   async #planCall(step: CallStep, at: TaskPlace & { readonly again: Count }): Promise<number | undefined> {

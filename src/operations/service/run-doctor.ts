@@ -306,7 +306,7 @@ async function checkAgents(app: Place & Execution & Care): Promise<Omit<Check, "
 }
 
 /** Which of the application's workflows could not be answered if they were started now. */
-async function checkWorkflows(app: StartPorts, toolsWithinMs: number): Promise<readonly Check[]> {
+export async function checkWorkflows(app: StartPorts, toolsWithinMs: number): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const registered = await listRegistered(registryOf(app));
   for (const { name: workflow, file, report } of registered) {

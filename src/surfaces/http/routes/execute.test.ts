@@ -492,12 +492,12 @@ describe("one script or one prompt", () => {
     const world = new HttpWorld([], { host: { findExecutor: async () => executor } });
     const context = {
       handlerType: "LLM",
-      taskDetails: { prompt: "Hi {{ name }}", model: "small", params: { name: "Ada" } },
+      taskDetails: { prompt: "Hi {{ name }}", model: "haiku", params: { name: "Ada" } },
     };
     const response = await world.post("/execute", ask("x", { context }));
     expect(await bodyOf(response)).toMatchObject({ resultType: "generic", data: { n: 1 } });
     expect(seen).toEqual([
-      { prompt: "Hi {{ name }}", model: "small", input: { name: "Ada" }, context: { requestId: "r-1" } },
+      { prompt: "Hi {{ name }}", model: "haiku", input: { name: "Ada" }, context: { requestId: "r-1" } },
     ]);
   });
 
