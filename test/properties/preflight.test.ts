@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createApp } from "../../src/app/create-app.ts";
 import { isPawlError } from "../../src/core/errors/pawl-error.ts";
+import type { JsonObject } from "../../src/core/json.ts";
 import { planRun } from "../../src/operations/plan/plan-run.ts";
 import { checkWorkflows } from "../../src/operations/service/run-doctor.ts";
 import { findStartable, prepareRun } from "../../src/operations/start/prepare-run.ts";
@@ -82,7 +83,8 @@ function textOf({ dialect, steps }: Drawn): string {
     name: "drawn",
     steps: steps.map(({ does, model: named }, index) => {
       const id = `s${index}`;
-      if (does === "tool") return { id, type: "mcp", tool: named === undefined ? "core.state.getRuntimeValue" : "gone.tool" };
+      if (does === "tool")
+        return { id, type: "mcp", tool: named === undefined ? "core.state.getRuntimeValue" : "gone.tool" };
       if (does === "call") return { id, type: "sub_workflow", sub_workflow: { workflow: named ?? "child" } };
       return { id, ...(does === "llm" ? { type: "llm" } : {}), prompt: "Hi.", ...(named && { model: named }) };
     }),
@@ -150,7 +152,7 @@ test("validate, plan, doctor, run and serve agree, and no run begins that could 
         });
         try {
           const folder = appDir;
-          const input = configuration.dialect === "agents" ? { message: "Hi." } : {};
+          const input: JsonObject = configuration.dialect === "agents" ? { message: "Hi." } : {};
           const inputPairs = Object.entries(input).map((pair) => pair.join("="));
           const request = { workflow: join("workflows", "drawn.json"), folder, agent, inputPairs };
           const begins = (prepare: Promise<unknown>) =>
