@@ -7,12 +7,25 @@ import { pawl } from "../support/pawl.ts";
 const GARDEN = "name: garden\nsteps:\n  - {id: ask, prompt: 'Of {input.topic}.'}\n";
 const FILES = { "workflows/garden.yaml": GARDEN, "bad.json": '{\n "topic": "x",\n "b": tru\n}' };
 
-const at = (step: string) => `name: two\nsteps:\n  - {id: paid, prompt: Hi.}\n  - {id: b, depends_on: [paid], ${step}}\n`;
+const at = (step: string) =>
+  `name: two\nsteps:\n  - {id: paid, prompt: Hi.}\n  - {id: b, depends_on: [paid], ${step}}\n`;
 
 test.each([
-  ["a provider that no one knows", "prompt: Hi., model: 'anthropc:claude-x'", {}, "MODEL_UNKNOWN", "`anthropic:claude-x`"],
+  [
+    "a provider that no one knows",
+    "prompt: Hi., model: 'anthropc:claude-x'",
+    {},
+    "MODEL_UNKNOWN",
+    "`anthropic:claude-x`",
+  ],
   ["an alias that no one knows", "type: llm, prompt: Hi., model: sonet", {}, "MODEL_UNKNOWN", "`sonnet`"],
-  ["a key that is missing", "type: llm, prompt: Hi., model: 'openai:gpt-5'", {}, "MODEL_NOT_CONFIGURED", "OPENAI_API_KEY"],
+  [
+    "a key that is missing",
+    "type: llm, prompt: Hi., model: 'openai:gpt-5'",
+    {},
+    "MODEL_NOT_CONFIGURED",
+    "OPENAI_API_KEY",
+  ],
   ["a program that does not start", "type: mcp, tool: shop.buy", {}, "MCP_SERVER_FAILED", '"shop" did not start'],
 ])("%s is found before the step before it is paid, by every verb", async (_, step, env, code, says) => {
   const mcp = JSON.stringify({ mcpServers: { shop: { command: "no-such-program" } } });
@@ -37,14 +50,16 @@ test("`models.default` answers agent steps that name no model, and `doctor` says
   const env = { ANTHROPIC_API_KEY: "none", PAWL_MODELS__DEFAULT: "mock:" };
   const ran = await pawl(["run", "garden", "-i", "topic=moss"], { cwd, env });
   expect(JSON.parse(ran.stdout)).toEqual({ ask: "Simulated answer to: Of moss." });
-  const local = "models:\n  default: local:llama\n  providers:\n    local: {kind: openai-compatible, base_url: 'http://127.0.0.1:9/v1'}\n";
+  const local =
+    "models:\n  default: local:llama\n  providers:\n    local: {kind: openai-compatible, base_url: 'http://127.0.0.1:9/v1'}\n";
   const checked = await pawl(["doctor"], { cwd: application({ ...FILES, "pawl.yaml": local }) });
   expect(checked.stdout).toContain("agents: agents of Pawl itself, with local:llama at http://127.0.0.1:9/v1");
   expect(checked.code).toBe(0);
 });
 
 test("`--agent simulated` answers steps that ask a model, as the script says", async () => {
-  const text = "name: asks\nsteps:\n  - {id: a, type: llm, prompt: Hi., model: 'openai:gpt-5'}\n  - {id: b, type: llm, prompt: Hi.}\n";
+  const text =
+    "name: asks\nsteps:\n  - {id: a, type: llm, prompt: Hi., model: 'openai:gpt-5'}\n  - {id: b, type: llm, prompt: Hi.}\n";
   const cwd = application({ "asks.yaml": text, "script.yaml": "steps:\n  b: {reply: As written.}\n" });
   const ran = await pawl(["run", "asks.yaml", "--agent", "simulated:script.yaml"], { cwd });
   expect(JSON.parse(ran.stdout)).toEqual({ a: "Simulated answer to: Hi.", b: "As written." });
@@ -55,7 +70,10 @@ test.each([["doctor"], ["run", "garden"], ["serve", "--port", "0"], ["runs", "ls
   async (...args) => {
     const cwd = application({ "shop/workflows/garden.yaml": GARDEN });
     const { code, stderr } = await pawl([...args, "--app", "shpo"], { cwd });
-    expect([code, stderr]).toEqual([5, expect.stringMatching(/FILE_NOT_FOUND .*shpo[\s\S]*Did you mean --app \S*shop\?/)]);
+    expect([code, stderr]).toEqual([
+      5,
+      expect.stringMatching(/FILE_NOT_FOUND .*shpo[\s\S]*Did you mean --app \S*shop\?/),
+    ]);
     expect(existsSync(join(cwd, "shpo"))).toBe(false);
   },
 );
@@ -67,7 +85,11 @@ test.each([
   ["a file that is not there", ["run", "workflows/gardn.yaml"], /FILE_NOT_FOUND[\s\S]*garden\.yaml/],
   ["bad JSON", ["run", "garden", "--input", "bad.json"], /bad\.json is not valid JSON \(line 3, column 7\): `tru`/],
   ["bad JSON that is typed", ["run", "garden", "--input", '{"topic": "x",}'], /`--input` .*\(line 1, column 14\)/],
-  ["a file for the data", ["runs", "ls", "--data", "bad.json"], /CONFIG_INVALID .*bad\.json is a file[\s\S]*--data DIR/],
+  [
+    "a file for the data",
+    ["runs", "ls", "--data", "bad.json"],
+    /CONFIG_INVALID .*bad\.json is a file[\s\S]*--data DIR/,
+  ],
 ])("%s is told with the likely word and what helps", async (_, args, says) => {
   const { code, stderr } = await pawl(args, { cwd: application(FILES) });
   expect(code).not.toBe(0);
