@@ -9,7 +9,7 @@ export interface ModelPrices {
   reach(name: string | undefined, asking: ModelAsking): Promise<ModelReach>;
 }
 
-export interface ModelAsking {
+interface ModelAsking {
   readonly forAgent: boolean;
   /** Of the definition that names it: where scripts of mock models are. */
   readonly folder?: string;

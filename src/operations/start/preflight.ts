@@ -48,7 +48,7 @@ export interface PreflightRequest {
 }
 
 /** Who does the work of a step, and with what. */
-export interface StepAnswer {
+interface StepAnswer {
   /** `sandstorm`, `model`, `simulated`, `endpoint`, or the kind of the step's work. Null: no one. */
   readonly by: string | null;
   readonly model?: string | undefined;
