@@ -1,9 +1,11 @@
-import { join, resolve } from "node:path";
+import { readdirSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { KnownSecrets } from "../config/known-secrets.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
 import { isStorageFailure } from "../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../core/trust/grant.ts";
+import { didYouMean } from "../dialects/did-you-mean.ts";
 import { type CapacityOptions, CapacityPools } from "../executors/capacity/capacity-pools.ts";
 import type { FindExecutor } from "../hosts/executors.ts";
 import type {
@@ -26,6 +28,7 @@ import type { DefinitionLibrary } from "../operations/definitions/definition-lib
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
 import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
+import { shellWord } from "../operations/shell-word.ts";
 import type { DatabaseCare } from "../ports/database-care.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import type { ModelPrices } from "../ports/model-prices.ts";
@@ -63,11 +66,41 @@ export interface AppOptions {
   onDefect(error: unknown): void;
 }
 
-/** Puts every part together; nothing is opened before it is needed. Throws `CONFIG_INVALID`. */
+/** Puts every part together; nothing is opened before it is needed. Throws `CONFIG_INVALID`, `FILE_NOT_FOUND` where there is no such folder. */
 export async function createApp(options: AppOptions): Promise<OpenApplication> {
   const appDir = resolve(options.appDir);
+  if (!isFolder(appDir)) throw noApplication(appDir);
   const config = await loadConfig({ appDir, flags: options.flags, environment: options.environment });
+  const dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
+  refuseFile(dataDir, config);
   return new App(appDir, config, options);
+}
+
+/** A file that stands in the way of the data folder is no trouble of the disk. */
+function refuseFile(dataDir: string, { origins }: Config): void {
+  let path = dataDir;
+  while (statSync(path, { throwIfNoEntry: false }) === undefined && path !== dirname(path)) path = dirname(path);
+  if (isFolder(path)) return;
+  throw new PawlError("CONFIG_INVALID", {
+    message: `data.dir (${origins.get("data.dir") ?? "default"}): ${path} is a file, and runs are kept in a folder.`,
+    remedy: "Name a folder: --data DIR.",
+  });
+}
+
+/** A folder that is made for a name that was mistyped hides the runs of the right one. */
+function noApplication(appDir: string): PawlError {
+  const around = dirname(appDir);
+  const folders = isFolder(around) ? readdirSync(around).filter((name) => isFolder(join(around, name))) : [];
+  const meant = didYouMean(basename(appDir), folders);
+  const likely = meant === undefined ? "" : `Did you mean --app ${shellWord(join(around, meant))}? `;
+  return new PawlError("FILE_NOT_FOUND", {
+    message: `There is no application folder ${appDir}.`,
+    remedy: `${likely}Make one with \`pawl init\`.`,
+  });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** The only place that knows every part. Modules are loaded when they are needed: that is most of what a command costs. */

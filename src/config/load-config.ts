@@ -104,13 +104,23 @@ async function validate(found: ReadonlyMap<string, Found>): Promise<Settings> {
   const { settingsSchema } = await import("./settings-schema.ts");
   const result = settingsSchema.safeParse(toTree(found));
   if (result.success) return result.data;
-  const lines = result.error.issues.map(({ path, message, code, ...issue }) => {
-    const unknown = code === "unrecognized_keys" && "keys" in issue ? issue.keys : [];
-    const setting = [...path, ...unknown].join(".");
-    const origin = (found.get(setting) ?? found.get(path.slice(0, 2).join(".")))?.origin ?? "pawl.yaml";
-    return `${setting} (${origin}): ${code === "unrecognized_keys" ? "no such setting" : message}`;
+  const { distance } = await import("fastest-levenshtein");
+  const likely = (setting: string) => {
+    const near = ALL_SETTINGS.find(({ path }) => distance(path, setting) <= 2);
+    return near === undefined ? "" : `. Did you mean \`${near.path}\`?`;
+  };
+  const lines = result.error.issues.flatMap((issue) => {
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : [undefined];
+    return keys.map((key) => {
+      const setting = [...issue.path, ...(key === undefined ? [] : [key])].join(".");
+      const origin = (found.get(setting) ?? found.get(setting.split(".", 2).join(".")))?.origin ?? "pawl.yaml";
+      return `${setting} (${origin}): ${key === undefined ? issue.message : `no such setting${likely(setting)}`}`;
+    });
   });
-  throw new PawlError("CONFIG_INVALID", { message: lines.join("\n"), details: lines });
+  const message = lines.length === 1 ? String(lines[0]) : `${lines.length} settings are wrong.`;
+  // Each on a line of its own.
+  const details = lines.length === 1 ? lines : { problems: lines.map((line) => `error CONFIG_INVALID ${line}`) };
+  throw new PawlError("CONFIG_INVALID", { message, details });
 }
 
 /** Has every section, so that the schema's defaults apply inside it. */

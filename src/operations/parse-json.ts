@@ -1,7 +1,8 @@
 import type { ErrorCode } from "../core/errors/error-table.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import type { Json } from "../core/json.ts";
-import { readJson } from "../core/parse-json.ts";
+import { type ReadJson, readJson } from "../core/parse-json.ts";
+import { findJsonFault } from "../dialects/source/find-json-fault.ts";
 
 /** How deep JSON from outside may be. */
 export const MAX_REQUEST_DEPTH = 100;
@@ -14,8 +15,17 @@ const CHARS_PER_PART = 10;
 export function parseJson(text: string, what: string): Json {
   refuseManyParts(text, what);
   const read = readJson(text, MAX_REQUEST_DEPTH);
-  if (!read.ok) throw new PawlError("REQUEST_INVALID", { message: `${what} ${read.flaw}.` });
+  if (!read.ok) throw new PawlError("REQUEST_INVALID", { message: `${what} ${placeFlaw(text, read)}.` });
   return read.value;
+}
+
+/** The flaw of a text that is no JSON, with the place where it ends to be some. */
+export function placeFlaw(text: string, { flaw, isJson }: Extract<ReadJson, { readonly ok: false }>): string {
+  const fault = isJson ? undefined : findJsonFault(text);
+  if (fault === undefined) return flaw;
+  const before = text.slice(0, fault.start).split("\n");
+  const place = `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+  return `${flaw} (${place}): ${fault.message.replace(/\.$/, "").replace(/^The file/, "the text")}`;
 }
 
 /** JSON where the text is some, else the text itself. Throws `code` for JSON that cannot be kept. */

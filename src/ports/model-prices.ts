@@ -1,7 +1,29 @@
-/** Prices of models, known without a request and without a key. */
+import type { PawlError } from "../core/errors/pawl-error.ts";
+import type { Grant } from "../core/trust/grant.ts";
+
+/** What is known of models without a request. Prices are known without a key. */
 export interface ModelPrices {
   /** `name` as a definition writes it; absent: the configured default. `forAgent`: else what agents take by themselves. */
   find(name: string | undefined, options: { readonly forAgent: boolean }): Promise<ModelPrice>;
+  /** How a call of the model would be answered, or why it would be refused before it is sent. */
+  reach(name: string | undefined, asking: ModelAsking): Promise<ModelReach>;
+}
+
+interface ModelAsking {
+  readonly forAgent: boolean;
+  /** Of the definition that names it: where scripts of mock models are. */
+  readonly folder?: string;
+  readonly grant?: Grant;
+}
+
+export interface ModelReach {
+  /** As `provider:model`; as it is written where no provider is known for it. Undefined: none is named. */
+  readonly model: string | undefined;
+  /** The variable or the setting that holds its key. Undefined: it needs none. */
+  readonly key?: string | undefined;
+  /** The provider's own address, if it is configured. */
+  readonly address?: string | undefined;
+  readonly problem?: PawlError | undefined;
 }
 
 export type ModelPrice =

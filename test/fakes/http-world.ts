@@ -234,7 +234,7 @@ function toApplication(
     checkAgentServer: async () => undefined,
     capacity: { pools: () => [], waitsOf: () => [] },
     waits: async () => ({ ...NO_BUDGETS, capacity: [] }),
-    checkSandbox: refuse,
+    checkSandbox: async () => ({ ok: true, detail: "There is one." }),
     dataFolder: refuse,
     copyData: refuse,
     prompts: async () => createPromptRenderer(),
@@ -242,7 +242,7 @@ function toApplication(
     prices: async () =>
       createModelPrices({
         ...settings.models,
-        keys: {},
+        keys: { anthropic: "none", openai: "none", google: "none" },
         folder: APP_DIR,
         readScript: refuse,
         env: () => undefined,

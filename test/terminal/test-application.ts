@@ -96,7 +96,7 @@ export async function testApplication(
     checkAgentServer: async () => undefined,
     capacity: { pools: () => [], waitsOf: () => [] },
     waits: async () => ({ ...NO_BUDGETS, capacity: [] }),
-    checkSandbox: () => Promise.reject(new Error("Nobody asks for the sandbox here.")),
+    checkSandbox: async () => ({ ok: true, detail: "There is one." }),
     dataFolder: () => Promise.reject(new Error("Nobody asks for the data folder here.")),
     copyData: () => Promise.reject(new Error("Nothing is copied here.")),
   };

@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { RunCommand } from "../../executors/core-tools/core-tools.ts";
 import type { ProcessWay } from "../../executors/mcp-servers/resolve-server.ts";
@@ -8,6 +10,7 @@ import type { ModelsOptions } from "../../executors/models/models-options.ts";
 import type { Egress, Sandbox } from "../../executors/sandbox/sandbox.ts";
 import type { ConfinedProgram } from "../../executors/terminal/terminal-options.ts";
 import type { SandboxState } from "../../operations/application/ports.ts";
+import type { Executor } from "../../ports/executor.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 import { confineServer, confineTerminal, toText } from "./confine-programs.ts";
@@ -72,6 +75,17 @@ export function composeCodeAndModels({
     const { UhlpEndpoint } = await import("../../executors/mcp/uhlp-endpoint.ts");
     return new UhlpEndpoint({ configured: uhlp.mcp_endpoint, allowed: uhlp.allowed_endpoints });
   });
+  /** By the text of the script; without one under no text. */
+  const simulated = new BoundedMap<string, Promise<Executor>>(MAX_SCRIPTS);
+  const openSimulated = async (text: string, file: string) => {
+    const [{ createLlmExecutor }, { createModels }] = await Promise.all([
+      import("../../executors/llm/llm-executor.ts"),
+      import("../../executors/models/create-models.ts"),
+    ]);
+    const script = text === "" ? undefined : await modelsOptions.readScript(text, file);
+    const models = createModels({ ...modelsOptions, simulated: { script } });
+    return createLlmExecutor({ models, prompts: await prompts(), repairs, timeoutMs });
+  };
   // Once: it keeps the schemas that it has compiled.
   const generator = once(async () => {
     const { createGenerate } = await import("../../executors/llm/generate.ts");
@@ -110,6 +124,13 @@ export function composeCodeAndModels({
       const elsewhere = { endpoint: await endpoint(), prices: await prices() };
       return createLlmExecutor({ models: await models(), prompts: await prompts(), elsewhere, repairs, timeoutMs });
     }),
+    /** Makes answers of models up, as the run's script says. Throws `SCRIPT_INVALID`. */
+    simulatedLlm({ agent, script: text }: JsonObject): Promise<Executor> {
+      const key = typeof text === "string" ? text : "";
+      const known = simulated.get(key) ?? openSimulated(key, String(agent).slice("simulated:".length));
+      simulated.set(key, known);
+      return known;
+    },
     prices,
     /** Where runs may have their tools, and their models. */
     endpoint,
@@ -167,6 +188,8 @@ async function runSandboxed(
       throw new PawlError("CODE_OUTPUT_TOO_LARGE", { message: "The command printed more than it may." });
   }
 }
+
+const MAX_SCRIPTS = 50;
 
 /** The exit code by which shells tell of a program that a signal has ended. */
 const KILLED = 137;

@@ -53,7 +53,7 @@ export function createFindExecutor(parts: Executors): FindExecutor {
     agent: (options) => findAgent(options, agents),
     // A step of this kind asks a model here, unless the run is simulated.
     inline: (options) => (isSimulated(options) ? agents.simulated(options) : agents.inline()),
-    llm: work.llm,
+    llm: (options) => (isSimulated(options) ? work.simulatedLlm(options) : work.llm()),
     mcp: checked(tools.executor),
     code: checked(work.code),
     http: checked(() => openHttp(parts)),

@@ -28,7 +28,7 @@ import { Scheduler } from "../../triggers/schedules/scheduler.ts";
 import { openOutbound } from "../open-outbound.ts";
 import { composeHttpParts } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
-import { listRoutes, listTriggers, tellMissing, tellProblems } from "./served-definitions.ts";
+import { listRoutes, listTriggers, tellMissing, tellProblems, tellUnready } from "./served-definitions.ts";
 import type { ServiceMcp } from "./service-mcp.ts";
 import type { ListenAddress } from "./where-to-listen.ts";
 
@@ -62,6 +62,7 @@ export async function openServer(
   await server.openMetrics();
   tellProblems(parts.log, app.appDir, parts.firstLook);
   tellMissing(parts.log, app);
+  await tellUnready(parts.log, app, parts.library);
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }), await loadEndpoints());
   const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
     address,
@@ -246,6 +247,7 @@ class Server implements HttpService {
     try {
       await this.#earlyServers.update(this.#parts.library.list());
       await this.#armed();
+      await tellUnready(this.#log, this.#parts.app, this.#parts.library);
       if (this.#firesTriggers) await this.#scheduler.update(this.#parts.library.list());
       this.#log.write("info", "The definitions have been read again. Runs that are under way keep theirs.");
     } catch (error) {

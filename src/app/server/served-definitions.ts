@@ -1,8 +1,9 @@
 import { basename, relative } from "node:path";
 import { missingAgentsFile } from "../../operations/agents/missing-agents-file.ts";
-import type { Place, ServedRoute } from "../../operations/application/ports.ts";
+import type { Place, Ports, ServedRoute } from "../../operations/application/ports.ts";
 import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
 import { timetableOf } from "../../operations/schedules/defined-schedules.ts";
+import { findUnready } from "../../operations/start/preflight.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import type { Log } from "../../ports/log.ts";
 
@@ -37,6 +38,15 @@ export function tellProblems(log: Log, appDir: string, { broken, warnings }: Lib
     for (const { rendered } of problems) log.write("warn", rendered);
     const rest = hasGoodVersion ? "its last good version stays in use" : "it is not served";
     log.write("warn", `${relative(appDir, file) || basename(file)} has problems: ${rest}.`);
+  }
+}
+
+/** Logs what keeps workflows from being answered: their runs are refused. No server is connected for it. */
+export async function tellUnready(log: Log, app: Ports, library: DefinitionLibrary): Promise<void> {
+  for (const { file, report } of library.list()) {
+    const { definition } = report;
+    for (const { rendered } of definition === undefined ? [] : await findUnready(app, { definition, file }, 0))
+      log.write("warn", rendered);
   }
 }
 

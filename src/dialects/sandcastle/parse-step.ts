@@ -2,7 +2,7 @@ import type { RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { suggest } from "../did-you-mean.ts";
-import type { Reader } from "../shape/shape.ts";
+import type { Reader, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { checkExports, type Export, toExports, toWork } from "./parse-work.ts";
@@ -84,7 +84,7 @@ function toBody(read: ReadStep, { top, reader }: StepContext) {
 function toAgent(read: ReadKind<"standard">, timeoutMs: number, top: ReadWorkflow) {
   const call = {
     prompt: read.prompt ?? NOTHING,
-    model: (read.model ?? top.default_model).value,
+    ...modelOf(read.model ?? top.default_model, read.model !== undefined || top.at.entries.has("default_model")),
     maxTurns: read.max_turns ?? top.default_max_turns,
     timeoutMs,
     outputSchema: read.output_schema satisfies JsonObject | undefined,
@@ -92,6 +92,11 @@ function toAgent(read: ReadKind<"standard">, timeoutMs: number, top: ReadWorkflo
     tools: read.tools,
   };
   return { type: "agent", call, appendsContext: (read.context ?? top.context) === "auto" } as const;
+}
+
+/** The dialect's own default goes to agent servers; agents of Pawl go by the configuration where the file says nothing. */
+function modelOf({ value }: Text, isWritten: boolean) {
+  return { model: value, isUsualModel: !isWritten };
 }
 
 const NOTHING: Template = { parts: [] };
@@ -147,7 +152,15 @@ function toFallback(
 ) {
   if (fallback === undefined) return undefined;
   const { prompt, model, at } = fallback;
-  return { prompt, model: model.value, maxTurns, timeoutMs, outputSchema: undefined, tools, start: at.start };
+  return {
+    prompt,
+    ...modelOf(model, at.entries.has("model")),
+    maxTurns,
+    timeoutMs,
+    outputSchema: undefined,
+    tools,
+    start: at.start,
+  };
 }
 
 function toFailureRules({ retry, at }: ReadStep, { problems }: Reader) {

@@ -202,7 +202,7 @@ export function choice<const T extends string>(
       if (chosen !== undefined) return chosen;
       const remedy = Object.hasOwn(unsupported, found.value) ? unsupported[found.value] : undefined;
       if (remedy !== undefined) return refuseUnsupported(found, remedy, { spot, reader });
-      const rule = known.length === 1 ? `must be ${known[0]}` : `is one of ${known.join(", ")}`;
+      const rule = allowed.length === 1 ? `must be ${allowed[0]}` : `is one of ${allowed.join(", ")}`;
       const usual = `${spot.name} cannot be \`${toExcerpt(found.value)}\`; it ${rule}.`;
       return reader.invalid(node, wrong?.(toExcerpt(found.value)) ?? usual, suggest(found.value, known));
     },

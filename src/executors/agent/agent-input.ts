@@ -4,6 +4,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 export interface AgentInput {
   readonly prompt: string;
   readonly model: string | undefined;
+  /** It is the dialect's default, which is for agent servers: the configuration goes before it. */
+  readonly isUsualModel: boolean;
   readonly maxTurns: number | undefined;
   readonly timeoutS: number | undefined;
   readonly outputSchema: JsonObject | undefined;
@@ -20,6 +22,7 @@ export function readAgentInput(input: Json): AgentInput {
   if (typeof prompt !== "string") throw new TypeError("an agent task needs a `prompt` text in its input");
   return {
     prompt,
+    isUsualModel: input["model_is_usual"] === true,
     model: typeof model === "string" && model !== "" ? model : undefined,
     maxTurns: typeof maxTurns === "number" ? maxTurns : undefined,
     timeoutS: typeof timeout === "number" ? timeout : undefined,

@@ -15,10 +15,11 @@ export interface ToolProblem {
   readonly message: string;
 }
 
-/** Failures that another try would not help. A server that is not there now may be there when the step begins. */
+/** Failures that another try would not help. An address that does not answer now may answer when the step begins; a program that ends may not. */
 const CERTAIN: ReadonlySet<string> = new Set([
   "MCP_SERVER_UNKNOWN",
   "MCP_SERVER_INVALID",
+  "MCP_SERVER_FAILED",
   "MCP_TOOL_UNKNOWN",
   "MCP_TOOL_AMBIGUOUS",
   "MCP_TOOL_NOT_ALLOWED",

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
 import { EVERYTHING, type Grant } from "../../core/trust/grant.ts";
 import type { AgentScript } from "../../ports/agent-script.ts";
@@ -52,14 +52,14 @@ export interface Model {
 export function createModels(options: ModelsOptions): Models {
   return {
     async resolve(name, place = {}) {
-      const found = findModel(name, options);
+      const { simulated } = options;
+      const found = simulated === undefined ? findModel(name, options) : findMock(name, options);
       if (found.kind === "provider") return toProviderModel(found, options);
       if (!found.isConfigured && found.script !== "")
         refuseUngranted(place.grant ?? EVERYTHING, "folders", found.script);
-      const script = await loadScript(found, {
-        folder: found.isConfigured ? options.folder : (place.folder ?? options.folder),
-        readScript: options.readScript,
-      });
+      const folder = found.isConfigured ? options.folder : (place.folder ?? options.folder);
+      const own = await loadScript(found, { folder, readScript: options.readScript });
+      const script = own ?? simulated?.script;
       const { createMockModel, costAhead } = await import("./mock/mock-model.ts");
       return {
         id: `mock:${found.script}`,
@@ -74,6 +74,17 @@ export function createModels(options: ModelsOptions): Models {
       };
     },
   };
+}
+
+/** Whatever is no mock model becomes one. */
+function findMock(name: string | undefined, options: ModelsOptions): FoundModel {
+  try {
+    const found = findModel(name, options);
+    if (found.kind === "mock") return found;
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+  }
+  return { kind: "mock", script: "", isConfigured: true };
 }
 
 function toProviderModel(found: FoundModel & { readonly kind: "provider" }, options: ModelsOptions): Model {

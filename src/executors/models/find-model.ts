@@ -62,12 +62,17 @@ function notNamed(): PawlError {
   });
 }
 
-function unknown(asked: string, meant: string, { aliases, providers }: ModelsOptions): PawlError {
+/** The names that a definition may write. */
+export function knownNames({ aliases, providers }: ModelsOptions) {
+  return {
+    providers: [...new Set([...Object.keys(BUILT_INS), ...Object.keys(providers), "mock"])],
+    aliases: [...new Set([...Object.keys(aliases), ...Object.keys(BUILT_IN_ALIASES)])],
+  };
+}
+
+function unknown(asked: string, meant: string, options: ModelsOptions): PawlError {
   const named = meant === asked ? `"${asked}"` : `"${asked}" (${meant})`;
-  const known = [...new Set([...Object.keys(BUILT_INS), ...Object.keys(providers), "mock"])];
-  const others = [...new Set([...Object.keys(aliases), ...Object.keys(BUILT_IN_ALIASES)])];
-  const remedy = [`Write \`provider:model\`. Providers: ${known.join(", ")}.`, `Aliases: ${others.join(", ")}.`].join(
-    " ",
-  );
+  const { providers, aliases } = knownNames(options);
+  const remedy = `Write \`provider:model\`. Providers: ${providers.join(", ")}. Aliases: ${aliases.join(", ")}.`;
   return new PawlError("MODEL_UNKNOWN", { message: `No provider is known for the model ${named}.`, remedy });
 }

@@ -1,4 +1,4 @@
-import type { ReadAgentScript } from "../../ports/agent-script.ts";
+import type { AgentScript, ReadAgentScript } from "../../ports/agent-script.ts";
 import type { CapacityPools } from "../capacity/capacity-pools.ts";
 
 export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible";
@@ -21,6 +21,8 @@ export interface ModelsOptions {
   readonly delayFactor?: number;
   /** Limits the calls of all runs to what each model takes. Absent: every call is sent at once. */
   readonly capacity?: CapacityPools;
+  /** Every model but mock models is made up, as the script says. */
+  readonly simulated?: { readonly script: AgentScript | undefined };
   /** Of mock models. */
   readonly readScript: ReadAgentScript;
   env(name: string): string | undefined;

@@ -51,15 +51,17 @@ function builtInKey(name: string, { kind, api_key }: ConfiguredProvider, { keys 
   return keys[kind]?.trim() || undefined;
 }
 
-function noKey(name: string, { kind, api_key }: ConfiguredProvider): PawlError {
+/** The variable that holds the key, or the setting that lacks it. Undefined: the provider needs none. */
+export function keyNameOf(name: string, { kind, api_key }: ConfiguredProvider): string | undefined {
+  if (kind === "openai-compatible" && api_key === undefined) return undefined;
   const variables = [...(api_key ?? "").matchAll(/\$\{(\w+)\}/g)].map(([, variable]) => variable);
   const isBuiltIn = kind !== "openai-compatible" && name === kind;
-  const missing =
-    variables.length > 0
-      ? variables.join(", ")
-      : isBuiltIn
-        ? BUILT_INS[kind].variable
-        : `\`models.providers.${name}.api_key\``;
+  if (variables.length > 0) return variables.join(", ");
+  return isBuiltIn ? BUILT_INS[kind].variable : `\`models.providers.${name}.api_key\``;
+}
+
+function noKey(name: string, settings: ConfiguredProvider): PawlError {
+  const missing = keyNameOf(name, settings);
   return new PawlError("MODEL_NOT_CONFIGURED", {
     message: `The provider "${name}" has no key: ${missing} is not set.`,
     remedy: `Set ${missing}, name another model, or try it out with \`mock:\`.`,

@@ -12,7 +12,8 @@ export function describeKnown(name: string, known: readonly string[]): string {
   return `There are ${listed.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
 }
 
-function nearestName(name: string, known: readonly string[]): string | undefined {
+/** Undefined: none is near. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((candidate) => ({ candidate, edits: distance(name.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits);

@@ -131,6 +131,8 @@ export interface Execution {
     named: { readonly tool: string; readonly server?: string },
     signal: AbortSignal,
   ): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined>;
+  /** Whether programs of steps can be kept in a sandbox on this machine. */
+  checkSandbox(): Promise<SandboxState>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
   hasPrice(model: string): Promise<boolean>;
 }
@@ -158,8 +160,6 @@ export interface Care {
   database?(): DatabaseCare | undefined;
   /** How the configured agent server is. Undefined: none is configured. */
   checkAgentServer(): Promise<{ readonly ok: boolean; readonly detail: string } | undefined>;
-  /** Whether programs of steps can be kept in a sandbox on this machine. */
-  checkSandbox(): Promise<SandboxState>;
 }
 
 /** A data folder as a whole. */

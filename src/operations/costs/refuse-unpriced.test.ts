@@ -46,7 +46,7 @@ describe("a step of a UHLP workflow that asks a model", () => {
     return { type: "llm", target: { prompt: "Hi.", ...(model === undefined ? {} : { model }) }, transitions };
   };
   const refuse = (graph: Graph, defaultModel?: string) =>
-    refuseUnpriced(app, graph, { maxCostMicro: 1, options: { agent: "simulated" }, defaultModel });
+    refuseUnpriced(app, graph, { maxCostMicro: 1, options: {}, defaultModel });
 
   test("is refused like an agent, also behind other steps, and by the default model", async () => {
     await expect(refuse(await uhlp({ a: asking("dear", { end: true }) }))).rejects.toMatchObject(refused);

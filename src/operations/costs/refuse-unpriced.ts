@@ -26,12 +26,11 @@ export async function refuseUnpriced(
   graph: Graph,
   { maxCostMicro, hasBudget: isShared = false, options, defaultModel }: Spending,
 ): Promise<void> {
-  const answeredBy = typeof options["agent"] === "string" ? options["agent"] : "";
   const ofRun = maxCostMicro ?? graph.limits.maxCostMicro;
   const asked = new Set<string>();
   for (const step of certainTasksOf(graph.flow)) {
-    if (!asksModel(step, answeredBy)) continue;
-    const { model = defaultModel, isKnown, hasOwnBudget } = readInput(step, graph);
+    if (!asksModel(step, options)) continue;
+    const { model = defaultModel, isKnown, hasOwnBudget } = readAskedModel(step, graph);
     const hasBudget = isShared || (ofRun ?? step.maxCostMicro) !== undefined || hasOwnBudget;
     if (!hasBudget || !isKnown || model === undefined || asked.has(model)) continue;
     asked.add(model);
@@ -44,10 +43,14 @@ export async function refuseUnpriced(
 }
 
 /** Simulated agents cost nothing; what they are put in the place of is not asked. */
-function asksModel({ executor }: TaskStep, answeredBy: string): boolean {
-  if (executor === "llm") return true;
-  if (answeredBy.startsWith("simulated")) return false;
-  return executor === "inline" || (executor === "agent" && answeredBy === "inline");
+function asksModel({ executor }: TaskStep, options: JsonObject): boolean {
+  if (isSimulated(options)) return false;
+  return executor === "llm" || executor === "inline" || (executor === "agent" && options["agent"] === "inline");
+}
+
+/** Answers of a run with these options are made up. */
+export function isSimulated({ agent }: JsonObject): boolean {
+  return agent === "simulated" || (typeof agent === "string" && agent.startsWith("simulated:"));
 }
 
 /** Those whose failure is the run's. */
@@ -82,9 +85,11 @@ interface AskedModel {
   readonly hasOwnBudget: boolean;
 }
 
-function readInput({ input }: TaskStep, { settings }: Graph): AskedModel {
+/** The model that a step names, as far as the definition fixes it. */
+export function readAskedModel({ input }: TaskStep, { settings }: Graph): AskedModel {
   if (input.op !== "object") return { model: undefined, isKnown: false, hasOwnBudget: false };
-  const { agent, model, promptTemplate } = input.entries;
+  const { agent, model: written, model_is_usual: isUsual, promptTemplate } = input.entries;
+  const model = isUsual === undefined ? written : undefined;
   const described = literalIn(agent);
   const file = ownIn(settings["prompts"], literalIn(promptTemplate));
   const named = isJsonObject(described) ? described["model"] : (literalIn(model) ?? ownIn(file, "model"));

@@ -1,15 +1,16 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
+import { suggest } from "../../dialects/did-you-mean.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { TextOrigin } from "./compile/report-on-text.ts";
 import { compileText } from "./compile-text.ts";
-import { foldersOf } from "./definition-files.ts";
+import { foldersOf, listWorkflowNames } from "./definition-files.ts";
 import { findNamed, type NamedPlaces } from "./find-named.ts";
 import { grantOfSaved } from "./grant-of-saved.ts";
 import { looksLikeFile } from "./looks-like-file.ts";
-import { readTextFile } from "./read-text-file.ts";
+import { fileNotFound, isFolder, readTextFile } from "./read-text-file.ts";
 import type { RegistryPlaces } from "./registry.ts";
 
 export interface DefinitionPlaces {
@@ -50,7 +51,7 @@ export async function findDefinition(reference: string, places: DefinitionPlaces
   if (whole !== undefined) return readDefinition(whole, { shownAs: reference }, places);
   const named = splitName(reference, places);
   if (named !== undefined) return readDefinition(named.path, { shownAs: named.file, name: named.name }, places);
-  if (looksLikeFile(reference)) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${reference}` });
+  if (looksLikeFile(reference)) throw notFound(reference, places);
   return findByName(reference, places);
 }
 
@@ -77,8 +78,13 @@ function splitName(reference: string, places: DefinitionPlaces) {
     if (path !== undefined) return { path, file, name: reference.slice(hash + 1) };
     if (missing === undefined && looksLikeFile(file)) missing = file;
   }
-  if (missing !== undefined) throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${missing}` });
+  if (missing !== undefined) throw notFound(missing, places);
   return undefined;
+}
+
+/** Data is told of no other files. */
+function notFound(file: string, { isComputed = false }: DefinitionPlaces): PawlError {
+  return isComputed ? new PawlError("FILE_NOT_FOUND", { message: `File not found: ${file}` }) : fileNotFound(file);
 }
 
 interface WantedText {
@@ -112,12 +118,17 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Refer
   const { appDir } = places;
   const named = await findNamed(places, name);
   if (named === undefined) {
+    const [folder] = places.onlyNames === true || places.isComputed === true ? [] : places.folders;
+    const path = folder === undefined ? undefined : resolve(folder, name);
+    if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw isFolder(name);
+    const likely = suggest(name, await listWorkflowNames(places));
     throw new PawlError("WORKFLOW_NOT_FOUND", {
       message: `No workflow "${name}" in ${appDir}.`,
-      remedy:
-        places.onlyNames === true
+      remedy: likely
+        ? `${likely} List what there is with \`pawl workflows ls\`.`
+        : places.onlyNames === true
           ? "Put the definition into `workflows/`, and call it by its name: a text that was sent cannot name files."
-          : "Give a file, or put the definition into `workflows/`.",
+          : "Give a file, or put the definition into `workflows/`. List what there is with `pawl workflows ls`.",
     });
   }
   if (named.in === "storage") {

@@ -1,6 +1,9 @@
+import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../../core/bounded-map.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { didYouMean } from "../../dialects/did-you-mean.ts";
 import { stampNow } from "./file-stamps.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
@@ -25,11 +28,35 @@ export async function readBinaryFile(path: string): Promise<Uint8Array> {
   } catch (cause) {
     refuseOutOfFiles(cause, path);
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") {
-      throw new PawlError("FILE_NOT_FOUND", { message: `File not found: ${path}`, cause });
-    }
-    const reason = code === "EISDIR" ? "it is a folder" : cause instanceof Error ? cause.message : String(cause);
+    if (code === "ENOENT" || code === "ENOTDIR") throw fileNotFound(path, cause);
+    if (code === "EISDIR") throw isFolder(path, cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PawlError("FILE_NOT_FOUND", { message: `${path} cannot be read: ${reason}.`, cause });
+  }
+}
+
+/** With the file that was likely meant. `path` is absolute, or as it was written. */
+export function fileNotFound(path: string, cause?: unknown): PawlError {
+  const meant = didYouMean(basename(path), namesIn(dirname(path)));
+  const remedy = meant === undefined ? {} : { remedy: `Did you mean \`${join(dirname(path), meant)}\`?` };
+  return new PawlError("FILE_NOT_FOUND", { message: `File not found: ${path}`, ...remedy, cause });
+}
+
+/** A folder stands where a file is needed. */
+export function isFolder(path: string, cause?: unknown): PawlError {
+  const files = namesIn(path).filter((name) => /\.(ya?ml|json)$/i.test(name));
+  const listed = files.slice(0, MAX_LISTED).map((name) => `\`${join(path, name)}\``);
+  const remedy = listed.length === 0 ? "Name a file." : `Name one of its files: ${listed.join(", ")}.`;
+  return new PawlError("FILE_NOT_FOUND", { message: `${path} is a folder, and a file is needed.`, remedy, cause });
+}
+
+const MAX_LISTED = 5;
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => !name.startsWith("."));
+  } catch {
+    return [];
   }
 }
 

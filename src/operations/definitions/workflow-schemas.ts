@@ -3,7 +3,9 @@ import { type Frozen, jsonObjectSchema, timeSchema } from "../schemas.ts";
 import { graphExplanationSchema } from "./explain/graph-schemas.ts";
 
 /** `code`, `severity`, `message`, `remedy`, `rendered` and, where it has one, `place` {line, column}. */
-const problemsSchema = z.array(jsonObjectSchema).describe("Errors and warnings, each with its place and remedy.");
+export const problemsSchema = z
+  .array(jsonObjectSchema)
+  .describe("Errors and warnings, each with its place and remedy.");
 
 export const workflowSummarySchema = z
   .object({
@@ -59,6 +61,10 @@ export const validationSchema = z.object({
       name: z.string(),
       dialect: z.string(),
       steps: z.number().int(),
+      ready: z
+        .boolean()
+        .optional()
+        .describe("False: a run of it would not begin here, for what `problems` say. Absent: that was not looked at."),
       graph: graphExplanationSchema
         .nullable()
         .optional()

@@ -1,11 +1,12 @@
-import { PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import { USUAL_TOKENS } from "../../ports/model-prices.ts";
 import type { Place, StartPorts } from "../application/ports.ts";
+import { describeProblem } from "../definitions/describe-problem.ts";
 import { describeRunLimits } from "../limits/use-limits.ts";
-import { type PreparedRun, prepareStart, type Startable } from "../start/prepare-run.ts";
+import type { Startable } from "../start/preflight.ts";
+import { type PreparedRun, prepareUnasked } from "../start/prepare-run.ts";
 import { findCalled } from "../start/resolve-call.ts";
 import type { Assumptions, Plan, PlannedCost, PlannedStep } from "./plan-schemas.ts";
 import { StepPlanner } from "./plan-steps.ts";
@@ -27,12 +28,12 @@ const USUAL_ASSUMPTIONS: Assumptions = {
 };
 
 /**
- * Computes what a run would cost at worst. Runs nothing, sends nothing, writes nothing. Throws what a start would throw, except that
- * nobody has to be configured to answer agent steps.
+ * Computes what a run would cost at worst. Runs nothing, sends nothing, writes nothing. What a run would lack to be answered is
+ * in the plan.
  */
 export async function planRun(app: StartPorts, startable: Startable, request: PlanRequest): Promise<Plan> {
   const { assume = {}, ...asked } = request;
-  const { prepared, warning } = await prepareAnyway(app, startable, asked);
+  const { prepared, flight } = await prepareUnasked(app, startable, asked);
   const { definition, input, options = {} } = prepared;
   const given = Object.entries(assume).filter(([, tokens]) => tokens !== undefined);
   const assumptions: Assumptions = { ...USUAL_ASSUMPTIONS, ...Object.fromEntries(given) };
@@ -41,7 +42,7 @@ export async function planRun(app: StartPorts, startable: Startable, request: Pl
     prices: await app.prices(),
     assumptions,
     repairs: app.config.settings.models.repairs,
-    agent: chosen,
+    answerOf: flight.answerOf,
     findCalled: (workflow, onlyNames) => {
       const grant = grantOf(definition.graph.settings);
       return findCalled(app, workflow, { options, grant, onlyNames, tenantId: app.tenantId });
@@ -50,7 +51,7 @@ export async function planRun(app: StartPorts, startable: Startable, request: Pl
   await planner.plan(definition.graph, input);
   const { graph } = definition;
   const budgets = budgetsOf(prepared, planner.steps);
-  const warnings = [...(warning === undefined ? [] : [warning]), ...planner.warnings];
+  const warnings = [...flight.problems.map(({ message, remedy }) => `${message} ${remedy}`), ...planner.warnings];
   if (budgets.length > 0 && planner.steps.some(({ price }) => price.is === "unpriced")) {
     warnings.push("Under a budget, models without a known price are refused with PRICE_UNKNOWN before they are asked.");
   }
@@ -58,6 +59,8 @@ export async function planRun(app: StartPorts, startable: Startable, request: Pl
     workflow: graph.name,
     dialect: graph.dialect,
     agent: chosen ?? null,
+    ready: flight.isReady,
+    problems: flight.problems.map(describeProblem),
     steps: planner.steps,
     total: totalOf(planner.steps, budgets),
     budgets,
@@ -66,22 +69,6 @@ export async function planRun(app: StartPorts, startable: Startable, request: Pl
     assumptions,
     warnings,
   };
-}
-
-async function prepareAnyway(
-  app: StartPorts,
-  startable: Startable,
-  request: Parameters<typeof prepareStart>[2],
-): Promise<{ readonly prepared: PreparedRun; readonly warning?: string }> {
-  try {
-    return { prepared: await prepareStart(app, startable, request) };
-  } catch (error) {
-    if (!(error instanceof PawlError) || error.code !== "AGENT_NOT_CONFIGURED") throw error;
-    // Only the choice is missing: the rest is prepared as if answers were made up, and not planned so.
-    const prepared = await prepareStart(app, startable, { ...request, agent: "simulated" });
-    const { agent: _, ...options } = prepared.options ?? {};
-    return { prepared: { ...prepared, options: options as JsonObject }, warning: `${error.message} ${error.remedy}` };
-  }
 }
 
 /** The lowest limit holds, whoever gave it. */

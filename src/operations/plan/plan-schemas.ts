@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { problemsSchema } from "../definitions/workflow-schemas.ts";
 import { type Frozen, jsonObjectSchema } from "../schemas.ts";
 import { partSchema } from "../start/submission-schema.ts";
 
@@ -55,6 +56,15 @@ const stepSchema = z.object({
   step: z.string(),
   kind: z.enum(["task", "flow", "call", "wait", "approve", "set", "respond"]),
   executor: z.string().nullable(),
+  answered_by: z
+    .string()
+    .nullable()
+    .describe("`sandstorm`, `model`, `simulated`, `endpoint`, `person`, or the kind of its work. Null: no one."),
+  key: z.string().optional().describe("The variable or the setting that holds the key of its model."),
+  server: z.string().optional().describe("The address of its model, or its MCP server."),
+  tool: z.string().optional(),
+  file: z.string().optional().describe("Its script."),
+  missing: z.string().optional().describe("Why it would not be answered."),
   instances: z.object({
     is: z.enum(["exact", "at_most", "unknown"]),
     count: z.number().nullable(),
@@ -92,6 +102,8 @@ export const planSchema = z
     dialect: z.string(),
     // The provider of agent steps. Null if no step needs one, or none is configured.
     agent: z.string().nullable(),
+    ready: z.boolean().describe("False: a run would not begin, for what `problems` say."),
+    problems: problemsSchema,
     steps: z.array(stepSchema),
     // `at_most_usd`: the least of the worst case and the budgets, where the run ends. Null: nothing ends it.
     total: costSchema.extend({ known_usd: z.number(), at_most_usd: z.number().nullable() }),

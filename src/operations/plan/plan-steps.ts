@@ -8,6 +8,7 @@ import { costOfTry, type ModelPrice, type ModelPrices } from "../../ports/model-
 import { passTurn } from "../../ports/turns.ts";
 import { toUsd } from "../limits/micro-dollars.ts";
 import { isMessage } from "../start/input/read-message.ts";
+import type { Preflight } from "../start/preflight.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
 import type { Assumptions, PlannedStep } from "./plan-schemas.ts";
 import { type Asking, readAsking } from "./plan-task.ts";
@@ -19,8 +20,7 @@ interface PlannerParts {
   readonly prices: ModelPrices;
   readonly assumptions: Assumptions;
   readonly repairs: number;
-  /** The provider of agent steps. Undefined if none is configured. */
-  readonly agent: string | undefined;
+  readonly answerOf: Preflight["answerOf"];
   findCalled(workflow: Json, onlyNames: boolean): Promise<CompiledDefinition>;
 }
 
@@ -136,18 +136,20 @@ export class StepPlanner {
     const { pass, known, name, count, attempts } = at;
     const { assumptions, repairs } = this.#parts;
     const asking = await readAsking(step, { graph: pass.graph, known, assumptions, repairs });
-    const row = rowOf(step, name, count, attempts);
+    const { by, key, server, tool, file, missing } = await this.#parts.answerOf(step, pass.graph);
+    const who = { answered_by: by, key, server, tool, file, missing: missing?.message };
+    const row = { ...rowOf(step, name, count, attempts), ...who };
     if (asking === undefined) {
       if (step.executor === "mcp")
         this.warnings.add("What tools themselves charge is not counted: Pawl cannot know it.");
       this.steps.push({ ...row, cost: { is: "none", usd: 0 } });
       return assumptions.value_tokens;
     }
-    const price = await this.#priceOf(asking);
+    const price = await this.#priceOf(asking, by);
     const perAttempt = price.kind === "priced" ? await costOfTry(asking, price) : undefined;
     const limits = [step.maxCostMicro, asking.maxCostMicro].filter((limit) => limit !== undefined);
     const cap = limits.length === 0 ? undefined : Math.min(...limits);
-    if (price.kind === "unknown") this.warnings.add(`${name}: ${price.reason}`);
+    if (price.kind === "unknown" && missing === undefined) this.warnings.add(`${name}: ${price.reason}`);
     this.steps.push({
       ...row,
       max_turns: asking.turns ?? null,
@@ -165,10 +167,9 @@ export class StepPlanner {
     return asking.outputTokens;
   }
 
-  async #priceOf(asking: Asking): Promise<ModelPrice> {
-    const { agent, prices } = this.#parts;
-    if (asking.forAgent && agent?.startsWith("simulated") === true) return { kind: "simulated", model: "simulated" };
-    return prices.find(asking.model, { forAgent: asking.forAgent });
+  async #priceOf({ model, isUsualModel, forAgent }: Asking, by: string | null): Promise<ModelPrice> {
+    if (by === "simulated") return { kind: "simulated", model: "simulated" };
+    return this.#parts.prices.find(isUsualModel === true && by !== "sandstorm" ? undefined : model, { forAgent });
   }
 
   async #planCall(step: CallStep, at: TaskPlace & { readonly again: Count }): Promise<number | undefined> {

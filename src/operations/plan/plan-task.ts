@@ -10,6 +10,8 @@ import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
 export interface Asking extends TryCalls {
   /** The definition's name for it. */
   readonly model: string | undefined;
+  /** It is what agent servers are asked for where the definition names none. */
+  readonly isUsualModel?: boolean;
   readonly forAgent: boolean;
   /** Set where the definition limits turns, or its executor does. */
   readonly turns: number | undefined;
@@ -51,6 +53,7 @@ async function readStep(step: TaskStep, read: Read, { known, assumptions, repair
   const turns = toNumber(read("max_turns")) ?? USUAL_STEP_TURNS;
   return {
     model: toText(read("model")),
+    isUsualModel: read("model_is_usual") === true,
     forAgent: true,
     turns,
     calls: turns + (isJsonObject(read("output_schema")) ? repairs : 0),

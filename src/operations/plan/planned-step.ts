@@ -10,6 +10,7 @@ export function rowOf(step: Step, name: string, instances: Count, attempts: numb
     step: name,
     kind: step.kind,
     executor: step.kind === "task" ? step.executor : null,
+    answered_by: step.kind === "approve" ? "person" : null,
     instances,
     max_concurrent: step.each?.maxConcurrent ?? null,
     attempts,

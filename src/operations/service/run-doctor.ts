@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { createServer } from "node:net";
+import { relative } from "node:path";
 import { z } from "zod";
 import { ALL_SETTINGS } from "../../config/settings.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
@@ -9,10 +10,15 @@ import { covers, describeGrant, SENT } from "../../core/trust/grant.ts";
 import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { TroubledInvocation } from "../../ports/restate-care.ts";
 import { missingAgentsFile } from "../agents/missing-agents-file.ts";
-import type { Care, Driving, Execution, Place, Stores } from "../application/ports.ts";
+import type { Care, Driving, Execution, Place, StartPorts, Stores } from "../application/ports.ts";
 import { checkDatabaseState } from "../database/describe-database.ts";
+import { registryOf } from "../definitions/load-options.ts";
+import { readTextFile } from "../definitions/read-text-file.ts";
+import { listRegistered } from "../definitions/registry.ts";
 import { listTroubledRuns } from "../restate/troubled-runs.ts";
 import type { Frozen } from "../schemas.ts";
+import { chooseAgent } from "../start/choose-agent.ts";
+import { findUnready } from "../start/preflight.ts";
 import { makeFolder } from "../templates/make-folder.ts";
 
 export const findingSchema = z
@@ -37,7 +43,7 @@ export interface DoctorOptions {
 
 /** Looks at everything that a run needs. What does not answer in time is a finding too, so that nobody waits for ever. */
 export async function runDoctor(
-  app: Place & Stores & Driving & Execution & Care,
+  app: StartPorts & Driving & Care,
   { connectMs }: DoctorOptions,
 ): Promise<readonly Finding[]> {
   const checks = await Promise.all([
@@ -53,10 +59,11 @@ export async function runDoctor(
     attempt("sandbox", () => checkSandbox(app)),
     attempt("port", () => checkPort(app)),
     attempt("agents", () => checkAgents(app)),
-    [checkModelKeys(app)],
+    checkModelKeys(app),
     attemptAll("grants", () => checkGrants(app)),
     checkAgentsFile(app),
     attemptAll("MCP servers", () => checkToolServers(app, connectMs), connectMs + LONGEST_CHECK_MS),
+    attemptAll("workflows", () => checkWorkflows(app, connectMs), connectMs + LONGEST_CHECK_MS),
     unusedSettings(app),
   ]);
   return checks.flat().map(({ name, state, message, remedy }) => {
@@ -84,7 +91,7 @@ function checkConfiguration({ config }: Place): Check {
   return { name: "configuration", state: "ok", message };
 }
 
-async function checkSandbox(app: Place & Care): Promise<Omit<Check, "name">> {
+async function checkSandbox(app: Place & Execution): Promise<Omit<Check, "name">> {
   const { sandbox: mode } = app.config.settings.code;
   if (mode === "off")
     return { state: "warning", message: "switched off by `code.sandbox`: scripts may do what you may" };
@@ -142,14 +149,16 @@ async function checkGrants(app: Place & Stores): Promise<readonly Check[]> {
   return [first, ...more];
 }
 
-/** That they are there; what they are is nobody's business. */
-function checkModelKeys({ config }: Place): Check {
+/** That they are there, not what they are. */
+function checkModelKeys({ config }: Place): readonly Check[] {
+  const name = "model keys";
   const { anthropic_api_key, openai_api_key, google_api_key } = config.settings.agent;
   const keys = { Anthropic: anthropic_api_key, OpenAI: openai_api_key, Google: google_api_key };
   const there = Object.entries(keys).flatMap(([name, key]) => (key === undefined ? [] : [name]));
-  if (there.length > 0) return { name: "model keys", state: "ok", message: `of ${there.join(", ")}` };
+  if (there.length > 0) return [{ name, state: "ok", message: `of ${there.join(", ")}` }];
+  if (config.settings.models.default !== undefined) return [];
   const remedy = "Models of a provider need one, e.g. ANTHROPIC_API_KEY.";
-  return { name: "model keys", state: "warning", message: "none is set", remedy };
+  return [{ name, state: "warning", message: "none is set", remedy }];
 }
 
 function attempt(name: string, check: () => Promise<Omit<Check, "name">>): Promise<readonly Check[]> {
@@ -273,21 +282,50 @@ function onThisMachine(dataDir: string): Check {
   };
 }
 
-async function checkAgents(app: Place & Care): Promise<Omit<Check, "name">> {
-  const { provider } = app.config.settings.agent;
-  if (provider !== undefined) return { state: "ok", message: `${provider}, as configured by \`agent.provider\`` };
-  const health = await app.checkAgentServer();
-  if (health === undefined) {
+async function checkAgents(app: Place & Execution & Care): Promise<Omit<Check, "name">> {
+  const question = { settings: {}, folder: app.appDir, readText: readTextFile };
+  const chosen = await chooseAgent(question, app.config).catch((error: unknown) => {
+    if (isPawlError(error) && error.code === "AGENT_NOT_CONFIGURED") return error;
+    throw error;
+  });
+  if (isPawlError(chosen)) return { state: "warning", message: chosen.message, remedy: chosen.remedy };
+  if (chosen.agent === "inline") {
+    const { model = "", address, problem } = await (await app.prices()).reach(undefined, { forAgent: true });
+    if (problem !== undefined) return { state: "failed", message: problem.message, remedy: problem.remedy };
     return {
-      state: "warning",
-      message: "no one is configured to answer agent steps",
-      remedy: "Set SANDSTORM_URL, or run with `--agent simulated`.",
+      state: "ok",
+      message: `agents of Pawl itself, with ${model}${address === undefined ? "" : ` at ${address}`}`,
     };
   }
+  const health = chosen.agent === "sandstorm" ? await app.checkAgentServer() : undefined;
+  if (health === undefined) return { state: "ok", message: `${chosen.agent}, as configured by \`agent.provider\`` };
   const message = `sandstorm: ${health.detail}`;
   return health.ok
     ? { state: "ok", message }
     : { state: "failed", message, remedy: "Check SANDSTORM_URL and the server." };
+}
+
+/** Which of the application's workflows could not be answered if they were started now. */
+export async function checkWorkflows(app: StartPorts, toolsWithinMs: number): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  const registered = await listRegistered(registryOf(app));
+  for (const { name: workflow, file, report } of registered) {
+    const name = `workflow ${workflow}`;
+    const path = relative(app.appDir, file);
+    if (report.definition === undefined) {
+      checks.push({
+        name,
+        state: "failed",
+        message: `${path} has problems`,
+        remedy: `See them with \`pawl validate ${path}\`.`,
+      });
+      continue;
+    }
+    const unready = await findUnready(app, { definition: report.definition, file }, toolsWithinMs);
+    for (const { message, remedy } of unready) checks.push({ name, state: "failed", message, remedy });
+  }
+  if (checks.length > 0 || registered.length === 0) return checks;
+  return [{ name: "workflows", state: "ok", message: `each of the ${registered.length} could be answered` }];
 }
 
 function checkAgentsFile(app: Place): readonly Check[] {
@@ -307,7 +345,13 @@ async function checkToolServers(app: Execution, connectMs: number): Promise<read
     if (connectMs === 0 && lastFailure === undefined)
       return { name, state: "ok", message: "it is connected when it is needed" };
     const message = lastFailure ?? `it did not answer within ${connectMs / 1_000} s`;
-    return { name, state: "warning", message, remedy: `Correct it in ${origin}, or take it out.` };
+    // A program that does not start is this machine's own; an address may answer later.
+    return {
+      name,
+      state: transport === "stdio" && lastFailure !== undefined ? "failed" : "warning",
+      message,
+      remedy: `Correct it in ${origin}, or take it out.`,
+    };
   });
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Json } from "../../core/json.ts";
-import type { Care, Driving, Execution, Place, Principal, Stores } from "../application/ports.ts";
+import type { Care, Driving, Place, Principal, StartPorts, Stores } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
 import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
 import { listOf } from "../schemas.ts";
@@ -76,10 +76,7 @@ export const checkInstallation = defineOperation({
     },
   ],
   mcp: NO_MODEL,
-  async handle(
-    { app }: OperationContext<Place & Principal & Stores & Driving & Execution & Care>,
-    { connect_seconds: seconds },
-  ) {
+  async handle({ app }: OperationContext<StartPorts & Driving & Care>, { connect_seconds: seconds }) {
     refuseTenant(app, "What is found is about the whole server");
     return { items: await runDoctor(app, { connectMs: seconds * 1_000 }), next_cursor: null };
   },

@@ -1,8 +1,12 @@
 import { isAbsolute, resolve } from "node:path";
 import type { Config } from "../../config/load-config.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import type { Graph } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
+import type { Library, Place } from "../application/ports.ts";
+import { readTextFile } from "../definitions/read-text-file.ts";
+import { executorKindsOf } from "./executor-kinds.ts";
 
 export interface AgentQuestion {
   /** The command's choice. */
@@ -19,6 +23,35 @@ export interface AgentQuestion {
 export interface ChosenAgent {
   readonly agent: string;
   readonly script?: string;
+}
+
+/**
+ * Who answers the agent steps of a graph, and of those that it calls. Empty: it has none. An error: no one is configured, which
+ * matters where there is such a step. Throws what is wrong with what was asked for.
+ */
+export async function decideAgent(
+  app: Place & Library,
+  { settings, ...graph }: Graph,
+  { agent, folder }: { readonly agent?: string | undefined; readonly folder: string },
+): Promise<ChosenAgent | JsonObject | PawlError> {
+  const { kinds, hasCalls } = executorKindsOf({ settings, ...graph });
+  // Steps that ask a model are answered by it, except where answers are made up.
+  const isSimulated = (app.config.settings.agent.provider ?? "").startsWith("simulated");
+  const asksModels = isSimulated && (kinds.has("inline") || kinds.has("llm"));
+  if (agent === undefined && !kinds.has("agent") && !hasCalls && !asksModels) return {};
+  try {
+    // Configured paths are relative to the application, typed ones to the current folder.
+    const question = {
+      settings,
+      folder: agent === undefined ? app.appDir : folder,
+      ...(agent === undefined ? {} : { asked: agent }),
+      readText: (path: string) => app.textFiles?.read(path) ?? readTextFile(path),
+    };
+    return await chooseAgent(question, app.config);
+  } catch (error) {
+    if (isPawlError(error) && error.code === "AGENT_NOT_CONFIGURED") return error;
+    throw error;
+  }
 }
 
 const WAYS = [

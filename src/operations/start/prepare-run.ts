@@ -5,17 +5,11 @@ import type { Graph, UseLimits } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
-import type { Execution, Library, Place, Principal, StartPorts, Stores } from "../application/ports.ts";
-import { refuseUnpriced } from "../costs/refuse-unpriced.ts";
-import { checkBudgets } from "../costs/shared-budgets.ts";
+import type { Execution, Place, Principal, StartPorts, Stores } from "../application/ports.ts";
 import { findDefinition, type ReferredDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
-import { readTextFile } from "../definitions/read-text-file.ts";
 import { findSaved } from "../definitions/saved-definitions.ts";
-import { limitCost, limitUses } from "../limits/lower-limits.ts";
-import { toMicro } from "../limits/micro-dollars.ts";
-import { checkNeeds } from "./check-needs.ts";
-import { chooseAgent } from "./choose-agent.ts";
+import { limitUses } from "../limits/lower-limits.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
 import { listMissing, type MissingInput } from "./input/check-input.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
@@ -24,8 +18,7 @@ import { readMessage } from "./input/read-message.ts";
 import { readRequestFile } from "./input/read-request-file.ts";
 import { refuseMisspelt } from "./input/refuse-misspelt.ts";
 import { toRequestInput, toRunInput } from "./input/to-run-input.ts";
-import { narrowDefinition } from "./narrow-definition.ts";
-import { toGrantOptions } from "./run-grants.ts";
+import { type Preflight, preflight, type Startable } from "./preflight.ts";
 
 export interface RunRequest {
   /** A file, `FILE#NAME` or a registered name. */
@@ -75,48 +68,42 @@ export async function findStartable(app: Place & Principal & Stores, request: Ru
   return readAskedFor(app, await findDefinition(workflow, places), request);
 }
 
-/** A definition, the input in the form that its dialect reads, and where it comes from. */
-export interface Startable extends ReferredDefinition {
-  readonly input: JsonObject;
-  /** The step that it starts at instead of its own first. */
-  readonly startAt?: string;
-  /** The step that is all of it. */
-  readonly onlyStep?: string;
-  readonly runId?: string;
-}
+type StartRequest = Pick<
+  RunRequest,
+  "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "priority" | "callbackUrl"
+>;
 
 /** The start of a run of a definition that is at hand, with an input that has been checked. */
-export async function prepareStart(
+export async function prepareStart(app: StartPorts, startable: Startable, request: StartRequest): Promise<PreparedRun> {
+  const { flight, prepared } = await prepareUnasked(app, startable, request);
+  flight.refuse();
+  return prepared;
+}
+
+/** The same, whatever is missing: for who only asks what would be. */
+export async function prepareUnasked(
   app: StartPorts,
   startable: Startable,
-  request: Pick<RunRequest, "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "priority" | "callbackUrl">,
-): Promise<PreparedRun> {
-  const { file, input, startAt, onlyStep: step, runId } = startable;
-  const { maxCostUsd, uses, priority = 0, callbackUrl } = request;
-  const definition = narrowDefinition(startable.definition, { startAt, onlyStep: step });
+  request: StartRequest,
+): Promise<{ readonly flight: Preflight; readonly prepared: PreparedRun }> {
+  const flight = await preflight(app, startable, request);
+  const { definition, limit } = flight;
+  const { input, startAt, onlyStep: step, runId } = startable;
+  const { uses, priority = 0, callbackUrl } = request;
+  const { limits: ofDefinition, settings } = definition.graph;
   const options: JsonObject = {
-    ...(await decideAgent(app, definition.graph, request)),
-    app_dir: app.appDir,
-    ...toGrantOptions(definition.graph, app),
-    ...(file === undefined ? {} : { source: file }),
-    ...(definition.graph.settings["part"] === undefined ? {} : { select: definition.graph.settings["part"] }),
+    ...flight.options,
+    ...(settings["part"] === undefined ? {} : { select: settings["part"] }),
     ...(startAt === undefined ? {} : { start_at: startAt }),
     ...(step === undefined ? {} : { only_step: step }),
     ...(priority === 0 ? {} : { priority }),
     ...(callbackUrl === undefined ? {} : { callback_url: callbackUrl }),
   };
-  const ofDefinition = definition.graph.limits;
-  const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), ofDefinition.maxCostMicro]);
   const asks = (request.onExceeded ?? ofDefinition.onExceeded) === "ask";
-  const { default: defaultModel } = app.config.settings.models;
-  const { limitsCost } = await checkBudgets(app, definition.graph.name);
-  await refuseUnpriced(app, definition.graph, { ...limit, hasBudget: limitsCost, options, defaultModel });
-  const doubts = await checkNeeds(app, { definition, input, options });
-  const { warnings = [] } = definition;
-  return {
+  const prepared: PreparedRun = {
     runId: runId ?? newRunId(app.clock.now()),
     ...(runId === undefined ? { hasNewId: true } : {}),
-    definition: doubts.length === 0 ? definition : { ...definition, warnings: [...warnings, ...doubts] },
+    definition,
     input,
     options,
     ...limit,
@@ -125,6 +112,7 @@ export async function prepareStart(
     ...(app.tenantId === undefined ? {} : { tenantId: app.tenantId }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
   };
+  return { flight, prepared };
 }
 
 async function readAskedFor(app: Place & Stores, found: ReferredDefinition, request: RunRequest): Promise<Startable> {
@@ -142,32 +130,6 @@ async function readAskedFor(app: Place & Stores, found: ReferredDefinition, requ
   const asked = missing.length === 0 ? {} : await request.askFor?.(missing);
   const filled = await fillDirectories(app, { ...gathered, ...asked }, { graph, standsIn: folder });
   return { ...found, input: await toRunInput(filled, graph) };
-}
-
-/** A workflow that only calls others may never need an agent: then none is chosen, and its lack is no error yet. */
-async function decideAgent(
-  app: Place & Library,
-  graph: Graph,
-  { agent, folder }: Pick<RunRequest, "agent" | "folder">,
-): Promise<JsonObject> {
-  const { kinds, hasCalls } = executorKindsOf(graph);
-  // Configured paths are relative to the application, typed ones to the current folder.
-  const question = {
-    settings: graph.settings,
-    folder: agent === undefined ? app.appDir : folder,
-    ...(agent === undefined ? {} : { asked: agent }),
-    readText: (path: string) => app.textFiles?.read(path) ?? readTextFile(path),
-  };
-  // Agents of Pawl itself answer by themselves, except where answers are made up.
-  const isSimulated = kinds.has("inline") && (app.config.settings.agent.provider ?? "").startsWith("simulated");
-  if (kinds.has("agent") || agent !== undefined || isSimulated) return { ...(await chooseAgent(question, app.config)) };
-  if (!hasCalls) return {};
-  try {
-    return { ...(await chooseAgent(question, app.config)) };
-  } catch (error) {
-    if (error instanceof PawlError && error.code === "AGENT_NOT_CONFIGURED") return {};
-    throw error;
-  }
 }
 
 async function findExecutors(app: Execution, graph: Graph, options: JsonObject): Promise<void> {

@@ -13,7 +13,8 @@ import { loadOptionsOf, registryOf } from "../definitions/load-options.ts";
 import { findSaved, reportOnSaved } from "../definitions/saved-definitions.ts";
 import { fillDirectories } from "./input/fill-directories.ts";
 import { toRunInput } from "./input/to-run-input.ts";
-import { type PreparedRun, prepareStart, type Startable } from "./prepare-run.ts";
+import type { Startable } from "./preflight.ts";
+import { type PreparedRun, prepareStart } from "./prepare-run.ts";
 
 /** The request of a client of the service. */
 export interface Submission {

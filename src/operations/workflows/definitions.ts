@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Place, Principal } from "../application/ports.ts";
+import type { StartPorts } from "../application/ports.ts";
 import { graphExplanationSchema } from "../definitions/explain/graph-schemas.ts";
 import { validationSchema } from "../definitions/workflow-schemas.ts";
 import { byItsSurfaces, defineOperation, type OperationContext } from "../operation.ts";
@@ -30,7 +30,7 @@ export const validateWorkflow = defineOperation({
     names: { text: "yaml_content" },
     without: ["graph"],
   },
-  handle: ({ app }: OperationContext<Place & Principal>, { text, graph }) => validateText(app, text, graph),
+  handle: ({ app }: OperationContext<StartPorts>, { text, graph }) => validateText(app, text, graph),
 });
 
 export const explainWorkflow = defineOperation({

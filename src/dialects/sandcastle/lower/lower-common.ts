@@ -43,10 +43,14 @@ export function lowerCommon(step: StepDefinition, scope: ExprScope, context: Low
 }
 
 /** The input of the agent's executor. `timeout` is in seconds, as in the file. */
-export function lowerCall({ model, maxTurns, timeoutMs, outputSchema, tools }: AgentCall, prompt: Expr): Expr {
+export function lowerCall(
+  { model, isUsualModel, maxTurns, timeoutMs, outputSchema, tools }: AgentCall,
+  prompt: Expr,
+): Expr {
   return toObject([
     ["prompt", prompt],
     ["model", literal(model)],
+    ["model_is_usual", literalIfAny(isUsualModel ? true : undefined)],
     ["max_turns", literal(maxTurns)],
     ["timeout", literal(timeoutMs / 1000)],
     ["output_schema", literalIfAny(outputSchema)],

@@ -290,7 +290,13 @@ const wait = object(
   },
 );
 
+const OF_APPROVAL = "Write it under `approval_config:`.";
 const elsewhere = {
+  message: OF_APPROVAL,
+  show_data: OF_APPROVAL,
+  timeout_hours: OF_APPROVAL,
+  on_timeout: OF_APPROVAL,
+  allow_edit: OF_APPROVAL,
   on_failure: "Write it under `retry:`.",
   max_attempts: "Write it under `retry:`.",
   backoff: "Write it under `retry:`.",

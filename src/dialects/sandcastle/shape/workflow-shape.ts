@@ -54,7 +54,11 @@ export const workflow = object(
     description: optional(text(), "For people: what the workflow is for."),
     sandstorm_url: optional(url(), "The agent server that answers; a variable of the environment may stand for it."),
     schedule: optional(cron, "When it starts by itself: a cron expression of five fields."),
-    default_model: withDefault(text(), "sonnet", "The model of steps that name none."),
+    default_model: withDefault(
+      text(),
+      "sonnet",
+      "The model of steps that name none. Where the file says none, `models.default` goes before it for agents of Pawl itself.",
+    ),
     default_max_turns: withDefault(integer(1, 10_000), 10, "`max_turns` of steps that do not say it."),
     default_timeout: withDefault(duration(), 300, "`timeout` of steps that do not say it."),
     context: withDefault(

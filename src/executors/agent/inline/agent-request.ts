@@ -10,6 +10,8 @@ export interface AgentRequest {
   readonly files?: JsonObject | undefined;
   readonly system?: string | undefined;
   readonly model?: string | undefined;
+  /** The configured default goes before it. */
+  readonly isUsualModel?: boolean;
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly maxTurns: number;
@@ -76,7 +78,7 @@ function readDescribed(input: JsonObject, agent: JsonObject): AgentRequest {
 }
 
 function readStep(input: Json, stepId: string): AgentRequest {
-  const { prompt, model, maxTurns, outputSchema, files, tools } = readAgentInput(input);
+  const { prompt, model, isUsualModel, maxTurns, outputSchema, files, tools } = readAgentInput(input);
   const builtIns = tools.filter((name) => BUILT_IN_NAMES.includes(name));
   const ofServers = tools.filter((name) => !BUILT_IN_NAMES.includes(name));
   return {
@@ -84,6 +86,7 @@ function readStep(input: Json, stepId: string): AgentRequest {
     message: prompt,
     files,
     model,
+    isUsualModel,
     maxTurns: maxTurns ?? MAX_TURNS,
     builtIns,
     clients: [...new Set(ofServers.map((name) => name.split(".", 1)[0] ?? name))],

@@ -71,9 +71,10 @@ async function prepare(
   const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
   if (schema?.ok === false) return toSchemaInvalid(schema.message);
   const { folder } = task.settings;
-  const model = await options.models.resolve(request.model ?? options.defaultModel, {
+  const { model: written, isUsualModel = written === undefined } = request;
+  const model = await options.models.resolve(isUsualModel ? (options.defaultModel ?? written) : written, {
     ...(typeof folder === "string" ? { folder } : {}),
-    ...(request.model === undefined ? {} : { grant: grantOf(task.settings) }),
+    ...(isUsualModel ? {} : { grant: grantOf(task.settings) }),
   });
   const hasBudget = task.isLimited === true || request.maxCostMicro !== undefined;
   if (hasBudget && !(await model.hasPrice())) return toUnpriced(model);

@@ -64,11 +64,12 @@ test.each(HOSTILE)("%s keep no other request waiting", { timeout: 30_000 }, asyn
   const origin = { grant: SENT, folders: [] };
   // A thread takes its time to start, which is not this text's.
   await reportOnSent(lengthen("name: x"), origin);
-  for (const ask of [reportOnSent, validateSent]) {
+  const validate = async (sent: string, from: typeof origin) => (await validateSent(sent, from)).validation;
+  for (const ask of [reportOnSent, validate]) {
     // What this thread has worked, however busy the machine is.
     const before = process.threadCpuUsage();
     const codes = await ask(text, origin).then(
-      ({ problems }) => problems.map(({ code }) => code),
+      ({ problems }) => problems.map(({ code }) => String(code)),
       (error: unknown) => [isPawlError(error) ? error.code : String(error)],
     );
     const { user, system } = process.threadCpuUsage(before);

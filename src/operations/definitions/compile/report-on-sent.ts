@@ -1,4 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import type { CompiledDefinition } from "../../../hosts/compiled-definition.ts";
 import { DeadlineThreads } from "../../../schemas/deadline-threads.ts";
 import type { Surroundings } from "../agents/agent-surroundings.ts";
 import type { TextValidation } from "../workflow-schemas.ts";
@@ -28,11 +29,20 @@ export async function reportOnSent(text: string, origin: TextOrigin): Promise<De
 }
 
 /** `checkWholeText` in the same way, as it is told. */
-export async function validateSent(text: string, origin: TextOrigin, withGraph = false): Promise<TextValidation> {
-  if (!isLongAndSent(text, origin)) return describeWhole(await checkWholeText(text, origin), { withGraph });
-  const { validation } = await threads.perform({ kind: "validate", text, origin: toData(origin), withGraph });
-  if (validation === undefined) throw tooCostly(TOO_MANY_PARTS);
-  return validation;
+export async function validateSent(text: string, origin: TextOrigin, withGraph = false): Promise<ValidatedText> {
+  if (!isLongAndSent(text, origin)) {
+    const whole = await checkWholeText(text, origin);
+    return { validation: describeWhole(whole, { withGraph }), definitions: whole.definitions };
+  }
+  const answer = await threads.perform({ kind: "validate", text, origin: toData(origin), withGraph });
+  const { validation, definitions } = answer;
+  if (validation === undefined || definitions === undefined) throw tooCostly(TOO_MANY_PARTS);
+  return { validation, definitions };
+}
+
+export interface ValidatedText {
+  readonly validation: TextValidation;
+  readonly definitions: readonly CompiledDefinition[];
 }
 
 /** A text with folders is the operator's own, and one that is fetched with its files cannot be asked for them in a thread. */

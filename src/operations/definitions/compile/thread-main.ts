@@ -19,6 +19,8 @@ export interface CompileJob {
 export interface CompileAnswer {
   readonly report?: DefinitionReport;
   readonly validation?: TextValidation;
+  /** Of the validated text. */
+  readonly definitions?: readonly CompiledDefinition[];
 }
 
 /** Does one job, however long it takes. `report-on-sent.ts` starts this thread, and ends it. */
@@ -26,7 +28,8 @@ async function perform({ kind, text, withGraph, origin: { canPrint, ...data } }:
   const origin: TextOrigin = { ...data, hasChromium: () => canPrint };
   if (kind === "validate") {
     const whole = await checkWholeText(text, origin);
-    return whole.definitions.some(hasTooManyParts) ? {} : { validation: describeWhole(whole, { withGraph }) };
+    const { definitions } = whole;
+    return definitions.some(hasTooManyParts) ? {} : { validation: describeWhole(whole, { withGraph }), definitions };
   }
   const report = await reportOnText(text, origin);
   return report.definition !== undefined && hasTooManyParts(report.definition) ? {} : { report };

@@ -3,12 +3,12 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readJson } from "../../../core/parse-json.ts";
 import { readTextFile } from "../../definitions/read-text-file.ts";
-import { toValue } from "../../parse-json.ts";
+import { placeFlaw, toValue } from "../../parse-json.ts";
 
 export interface GivenInput {
   /** `key=value` each; `key=@file` reads a file. They go before the file's. */
   readonly pairs: readonly string[];
-  /** A JSON file with the whole input. */
+  /** A JSON file with the whole input, or that JSON itself. */
   readonly file?: string;
   /** The folder that files are relative to. */
   readonly folder: string;
@@ -30,10 +30,13 @@ export async function gatherInput(given: GivenInput, schema: JsonObject | undefi
 }
 
 async function readInputFile(file: string, folder: string): Promise<JsonObject> {
-  const read = readJson(await readTextFile(resolve(folder, file)));
-  if (!read.ok) throw new PawlError("INPUT_INVALID", { message: `${file} ${read.flaw}.` });
+  const isWritten = file.trimStart().startsWith("{");
+  const text = isWritten ? file : await readTextFile(resolve(folder, file));
+  const what = isWritten ? "`--input`" : file;
+  const read = readJson(text);
+  if (!read.ok) throw new PawlError("INPUT_INVALID", { message: `${what} ${placeFlaw(text, read)}.` });
   const { value } = read;
-  if (!isJsonObject(value)) throw new PawlError("INPUT_INVALID", { message: `${file} must hold a JSON object.` });
+  if (!isJsonObject(value)) throw new PawlError("INPUT_INVALID", { message: `${what} must hold a JSON object.` });
   return value;
 }
 

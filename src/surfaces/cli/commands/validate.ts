@@ -1,5 +1,5 @@
 import { isJsonObject } from "../../../core/json.ts";
-import type { Place } from "../../../operations/application/ports.ts";
+import type { StartPorts } from "../../../operations/application/ports.ts";
 import type { TextValidation } from "../../../operations/definitions/workflow-schemas.ts";
 import { validateDefinition } from "../../../operations/workflows/validate-definition.ts";
 import { type CommonOptions, formatOf } from "../cli-context.ts";
@@ -13,7 +13,7 @@ const INVALID = 3;
 type Check = (file: string) => Promise<TextValidation>;
 
 /** With the files that it names. */
-export function checkHere(app: Place): Check {
+export function checkHere(app: StartPorts): Check {
   return (file) => validateDefinition(app, file, process.cwd());
 }
 
@@ -47,7 +47,14 @@ function toText(checked: Checked): string {
   return `${rendered}${verdictOn(checked)}`;
 }
 
-function verdictOn({ file, valid, workflows, agents, problems }: Checked): string {
+function verdictOn(checked: Checked): string {
+  const { valid, workflows } = checked;
+  const unready = valid ? workflows.filter(({ ready }) => ready === false).map(({ name }) => `"${name}"`) : [];
+  const lacks = unready.length === 0 ? "" : ` No run of ${unready.join(", ")} would begin here: see above.`;
+  return `${describeText(checked)}${lacks}`;
+}
+
+function describeText({ file, valid, workflows, agents, problems }: Checked): string {
   const errors = problems.filter((problem) => isJsonObject(problem) && problem["severity"] === "error").length;
   if (!valid) return `${file} has ${errors === 1 ? "1 problem" : `${errors} problems`}.`;
   if (agents === undefined) {

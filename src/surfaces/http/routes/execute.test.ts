@@ -282,7 +282,7 @@ describe("who the caller is", () => {
 describe("a request that cannot be carried out starts nothing", () => {
   const details = { httpDetails: { method: "POST", path: "/", body: "{}" } };
   const bad: readonly (readonly [string, unknown, number, unknown])[] = [
-    ["no JSON", "{", 400, { error: "The body is not valid JSON." }],
+    ["no JSON", "{", 400, { error: expect.stringMatching(/^The body is not valid JSON \(line 1, column \d+\): /) }],
     ["no body", "", 400, { error: "The request has no body." }],
     ["a list", [], 400, { details: { violations: [{ path: "", message: "must be an object" }] } }],
     ["null", null, 400, {}],
@@ -332,7 +332,7 @@ describe("a request that cannot be carried out starts nothing", () => {
       "an http body that is no JSON",
       ask("greet", { requestData: { source: "http", httpDetails: { method: "POST", body: "hello" } } }),
       400,
-      { error: "The body is not valid JSON." },
+      { error: expect.stringMatching(/^The body is not valid JSON \(line 1, column \d+\): /) },
     ],
   ];
   test.each(bad)("%s", async (_, body, status, expected) => {
@@ -492,12 +492,12 @@ describe("one script or one prompt", () => {
     const world = new HttpWorld([], { host: { findExecutor: async () => executor } });
     const context = {
       handlerType: "LLM",
-      taskDetails: { prompt: "Hi {{ name }}", model: "small", params: { name: "Ada" } },
+      taskDetails: { prompt: "Hi {{ name }}", model: "haiku", params: { name: "Ada" } },
     };
     const response = await world.post("/execute", ask("x", { context }));
     expect(await bodyOf(response)).toMatchObject({ resultType: "generic", data: { n: 1 } });
     expect(seen).toEqual([
-      { prompt: "Hi {{ name }}", model: "small", input: { name: "Ada" }, context: { requestId: "r-1" } },
+      { prompt: "Hi {{ name }}", model: "haiku", input: { name: "Ada" }, context: { requestId: "r-1" } },
     ]);
   });
 
