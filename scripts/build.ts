@@ -5,9 +5,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { type OutputChunk, type Plugin, rolldown } from "rolldown";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -54,6 +55,7 @@ const chunks = await bundle({ main: join(ROOT, "src/main.ts") }, chunkOf);
 for (const chunk of chunks) refuseStray(chunk);
 writeNotices([...alone.flat(), ...chunks].flatMap(({ moduleIds }) => moduleIds));
 copyTypes("client/pawl-client.d.ts");
+await writeCommonTypes("client/pawl-client");
 
 const written = readdirSync(DIST).filter((name) => name.endsWith(".js"));
 const bytes = written.reduce((sum, name) => sum + statSync(join(DIST, name)).size, 0);
@@ -180,6 +182,18 @@ function copyTypes(entry: string): void {
       found.add(join(dirname(path), `${imported}.d.ts`));
     }
   }
+}
+
+/** The same for CommonJS, which `node16` lets import no module: Node itself requires one, since 22.12. */
+async function writeCommonTypes(entry: string): Promise<void> {
+  const own = `"./${basename(entry)}.js" with { "resolution-mode": "import" }`;
+  const values = Object.entries<unknown>(await import(pathToFileURL(join(DIST, "client.js")).href));
+  const lines = values.flatMap(([name, value]) => [
+    `export declare const ${name}: typeof client.${name};`,
+    ...(/^class\b/.test(String(value)) ? [`export type ${name} = client.${name};`] : []),
+  ]);
+  const text = [`import type * as client from ${own};`, `export type * from ${own};`, ...lines, ""].join("\n");
+  writeFileSync(join(DIST, "client", `${entry}.d.cts`), text);
 }
 
 /** The modules that a run of one step loads. */

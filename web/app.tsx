@@ -1,6 +1,7 @@
-import { type ComponentType, lazy, Suspense, useState, useSyncExternalStore } from "react";
+import { type ComponentType, Suspense, useState, useSyncExternalStore } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { useFeedState, useServer } from "./data/server.tsx";
+import { useWrittenLocation, useWrittenSearch } from "./data/use-address.ts";
 import { useCall } from "./data/use-call.ts";
 import { AskForKey } from "./parts/ask-for-key.tsx";
 import { Button } from "./parts/button.tsx";
@@ -8,7 +9,7 @@ import { KeyHelp } from "./parts/key-help.tsx";
 import { useKeys } from "./parts/keys.ts";
 import { Empty, Loading } from "./parts/loading.tsx";
 import { ThemeChoice } from "./parts/theme-choice.tsx";
-import { ViewGuard } from "./parts/view-guard.tsx";
+import { lazyView, ViewGuard } from "./parts/view-guard.tsx";
 
 interface View {
   readonly path: string;
@@ -25,70 +26,70 @@ const VIEWS: readonly View[] = [
   listed(
     "/runs",
     "Runs",
-    lazy(async () => ({ default: (await import("./views/runs/runs-view.tsx")).RunsView })),
+    lazyView(async () => ({ default: (await import("./views/runs/runs-view.tsx")).RunsView })),
   ),
   unlisted(
     "/runs/:id",
-    lazy(async () => ({ default: (await import("./views/run/run-view.tsx")).RunView })),
+    lazyView(async () => ({ default: (await import("./views/run/run-view.tsx")).RunView })),
   ),
   unlisted(
     "/compare",
-    lazy(async () => ({ default: (await import("./views/compare/compare-view.tsx")).CompareView })),
+    lazyView(async () => ({ default: (await import("./views/compare/compare-view.tsx")).CompareView })),
   ),
   listed(
     "/approvals/*?",
     "Approvals",
-    lazy(async () => ({ default: (await import("./views/approvals/approvals-view.tsx")).ApprovalsView })),
+    lazyView(async () => ({ default: (await import("./views/approvals/approvals-view.tsx")).ApprovalsView })),
   ),
   listed(
     "/workflows/*?",
     "Workflows",
-    lazy(async () => ({ default: (await import("./views/workflows/workflows-view.tsx")).WorkflowsView })),
+    lazyView(async () => ({ default: (await import("./views/workflows/workflows-view.tsx")).WorkflowsView })),
   ),
   listed(
     "/schedules",
     "Schedules",
-    lazy(async () => ({ default: (await import("./views/schedules/schedules-view.tsx")).SchedulesView })),
+    lazyView(async () => ({ default: (await import("./views/schedules/schedules-view.tsx")).SchedulesView })),
   ),
   listed(
     "/dead-letters",
     "Dead letters",
-    lazy(async () => ({ default: (await import("./views/dead-letters/dead-letters-view.tsx")).DeadLettersView })),
+    lazyView(async () => ({ default: (await import("./views/dead-letters/dead-letters-view.tsx")).DeadLettersView })),
   ),
   listed(
     "/costs",
     "Costs",
-    lazy(async () => ({ default: (await import("./views/costs/costs-view.tsx")).CostsView })),
+    lazyView(async () => ({ default: (await import("./views/costs/costs-view.tsx")).CostsView })),
   ),
   listed(
     "/webhooks",
     "Webhooks",
-    lazy(async () => ({ default: (await import("./views/webhooks/webhooks-view.tsx")).WebhooksView })),
+    lazyView(async () => ({ default: (await import("./views/webhooks/webhooks-view.tsx")).WebhooksView })),
   ),
   listed(
     TERMINALS,
     "Terminals",
-    lazy(async () => ({ default: (await import("./views/terminals/terminals-view.tsx")).TerminalsView })),
+    lazyView(async () => ({ default: (await import("./views/terminals/terminals-view.tsx")).TerminalsView })),
   ),
   listed(
     "/agents",
     "Agents",
-    lazy(async () => ({ default: (await import("./views/agents/agents-view.tsx")).AgentsView })),
+    lazyView(async () => ({ default: (await import("./views/agents/agents-view.tsx")).AgentsView })),
   ),
   listed(
     "/keys",
     "Keys",
-    lazy(async () => ({ default: (await import("./views/keys/keys-view.tsx")).KeysView })),
+    lazyView(async () => ({ default: (await import("./views/keys/keys-view.tsx")).KeysView })),
   ),
   listed(
     "/settings",
     "Settings",
-    lazy(async () => ({ default: (await import("./views/settings/settings-view.tsx")).SettingsView })),
+    lazyView(async () => ({ default: (await import("./views/settings/settings-view.tsx")).SettingsView })),
   ),
   listed(
     "/doctor",
     "Doctor",
-    lazy(async () => ({ default: (await import("./views/doctor/doctor-view.tsx")).DoctorView })),
+    lazyView(async () => ({ default: (await import("./views/doctor/doctor-view.tsx")).DoctorView })),
   ),
 ];
 
@@ -111,7 +112,7 @@ export function App() {
   const [isHelping, setHelping] = useState(false);
   useKeys({ "?": () => setHelping(true) });
   return (
-    <Router base="/ui">
+    <Router base="/ui" hook={useWrittenLocation} searchHook={useWrittenSearch}>
       <div className="flex h-full max-md:flex-col">
         <Navigation onHelp={() => setHelping(true)} />
         <main className="flex min-h-0 min-w-0 flex-1 flex-col">

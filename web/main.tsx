@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { isKeyError, KeyStore } from "./data/key-store.ts";
 import { LiveFeed } from "./data/live-feed.ts";
+import { toHeal } from "./data/read-again.ts";
 import { ServerProvider } from "./data/server.tsx";
 import "./style.css";
 
@@ -12,7 +13,7 @@ const queries = new QueryClient({
   queryCache: new QueryCache({ onError: (error) => isKeyError(error) && keys.ask(error) }),
   defaultOptions: {
     // What is shown changes by events. A failed read is tried again once, in case the server has just started again.
-    queries: { staleTime: 5_000, retry: 1, retryDelay: 400, refetchOnWindowFocus: false },
+    queries: { staleTime: 5_000, retry: 1, retryDelay: 400, refetchOnWindowFocus: false, refetchInterval: toHeal },
   },
 });
 

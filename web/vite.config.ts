@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
@@ -7,7 +8,19 @@ import { defineConfig } from "vite";
 export default defineConfig({
   root: import.meta.dirname,
   base: "/ui/",
-  plugins: [react(), tailwindcss()],
+  plugins: [
+    {
+      // Texts of our own elements are shown by `shown-jsx.ts`; those of libraries come from there.
+      name: "pawl-shown-jsx",
+      enforce: "pre",
+      resolveId(source, importer = "") {
+        const isOurs = importer.startsWith(import.meta.dirname) && !importer.endsWith("shown-jsx.ts");
+        return source === "react/jsx-runtime" && isOurs ? join(import.meta.dirname, "shown-jsx.ts") : null;
+      },
+    },
+    react(),
+    tailwindcss(),
+  ],
   resolve: { alias: { "pawl/client": fileURLToPath(new URL("../src/client/pawl-client.ts", import.meta.url)) } },
   build: {
     outDir: "../dist/web",

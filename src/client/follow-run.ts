@@ -27,21 +27,21 @@ export interface FeedEvent {
 
 export interface FollowFeedOptions {
   /** The id of the last event that was seen. Absent: from now on. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Is told once for every connection that is lost, before another is made. */
   lost?(error: ApiError): void;
   /** Is told of every connection that is made. */
   connected?(): void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface FollowOptions extends FollowFeedOptions {
   /** The id of the last event that was seen. Absent: from the beginning. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Also what steps tell while they work. */
-  readonly progress?: boolean;
+  readonly progress?: boolean | undefined;
   /** Also the events of the journal. */
-  readonly events?: boolean;
+  readonly events?: boolean | undefined;
 }
 
 export interface Connection {

@@ -33,9 +33,9 @@ export {
 export interface PawlClientOptions {
   /** Where `pawl serve` listens, for example `http://127.0.0.1:8080`. */
   readonly url: string;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** Takes the place of the global one. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 export interface PawlClient {

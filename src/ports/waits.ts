@@ -21,6 +21,8 @@ export interface BudgetWait {
   /** What attempts under way will likely take of it, and of how many runs they are. */
   readonly heldMicro: number;
   readonly runs: number;
+  /** Some of these runs. */
+  readonly holders?: readonly string[];
 }
 
 /** What is reserved in a process, and what the named runs wait for. */

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { application } from "../end-to-end/support/application.ts";
@@ -31,38 +31,88 @@ for await (const event of pawl.followRun(id)) {
 }
 `;
 
-const SETTINGS = {
-  compilerOptions: {
-    module: "nodenext",
-    target: "es2024",
-    lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable"],
-    // Nothing of Node is needed, and nothing that is published is broken.
-    types: [],
-    skipLibCheck: false,
-    strict: true,
-    noEmit: true,
-  },
-  files: ["program.ts"],
-};
+/** As it stands in the docs, and the same from CommonJS, which has no `await` at the top. */
+const BLOCKS = ["docs/client.md", "docs/code-steps.md", "README.md"].flatMap((file) =>
+  [...readFileSync(join(ROOT, file), "utf8").matchAll(/^```(?:ts|typescript)\n([\s\S]*?)^```$/gm)].map(
+    ([, block = ""]) => block,
+  ),
+);
 
-test("a program that has installed the package calls every route with its types", async () => {
-  const folder = application({ "package.json": '{ "type": "module" }', "program.ts": PROGRAM });
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(SETTINGS));
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: ROOT });
+const COMMON = `
+import { createPawlClient, type OutputOf } from "pawl/client";
+import client = require("pawl/client");
+export async function main(): Promise<OutputOf<"GET /runs">> {
+  const key: string | undefined = process.env["PAWL_API_KEY"];
+  try {
+    return await createPawlClient({ url: "http://127.0.0.1:8080", apiKey: key, fetch: undefined }).call("GET /runs");
+  } catch (error) {
+    if (error instanceof client.ApiError) console.log(error.code, error.status);
+    throw error;
+  }
+}
+console.log(Object.keys(client));
+`;
+
+/** What a program of today says of its modules. */
+const WAYS = [
+  ["nodenext", { module: "nodenext" }, "module"],
+  ["node16", { module: "node16" }, "module"],
+  ["bundler", { module: "esnext", moduleResolution: "bundler" }, "module"],
+  ["node16 from CommonJS", { module: "node16" }, "commonjs"],
+  ["nodenext from CommonJS", { module: "nodenext" }, "commonjs"],
+] as const;
+
+/** The package as it is published, installed beside what it says it needs and nothing else. */
+async function install(type: string): Promise<string> {
+  const folder = application({ "package.json": JSON.stringify({ type }) });
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: ROOT,
+  });
   const [, archive = ""] = /"filename": "([^"]+)"/.exec(stdout) ?? [];
   const installed = join(folder, "node_modules/pawl");
-  mkdirSync(installed, { recursive: true });
+  mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
+  mkdirSync(installed);
   await run("tar", ["-xzf", join(folder, archive), "-C", installed, "--strip-components=1"]);
-  for (const name of ["zod", "eventsource-parser"])
+  const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  for (const name of [...Object.keys(dependencies), "@types/node", "undici-types"]) {
+    mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     symlinkSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
-  const compiled = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: unknown) => error);
-  expect(compiled).toMatchObject({ stdout: "", stderr: expect.not.stringContaining("error") });
-  const imported = await run(
-    process.execPath,
-    ["-e", 'import("pawl/client").then((m) => console.log(Object.keys(m)))'],
-    {
-      cwd: folder,
-    },
-  );
-  expect(imported.stdout).toContain("createPawlClient");
-});
+  }
+  return folder;
+}
+
+test.each(WAYS)(
+  "a program compiles every line of what is published, and every block of the docs: %s",
+  async (_, modules, type) => {
+    const folder = await install(type);
+    const programs: Record<string, string> =
+      type === "module"
+        ? {
+            "program.ts": PROGRAM,
+            ...Object.fromEntries(BLOCKS.map((text, n) => [`block-${n}.ts`, `${text}\nexport {};\n`])),
+          }
+        : { "program.ts": COMMON };
+    for (const [name, text] of Object.entries(programs)) writeFileSync(join(folder, name), text);
+    const settings = {
+      compilerOptions: {
+        ...modules,
+        target: "es2024",
+        lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable"],
+        types: ["node"],
+        // Nothing that is published is broken.
+        skipLibCheck: false,
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        outDir: "out",
+      },
+      files: Object.keys(programs),
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    const compiled = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: unknown) => error);
+    expect(compiled).toMatchObject({ stdout: "", stderr: expect.not.stringContaining("error") });
+    const asked =
+      type === "module" ? ["-e", 'import("pawl/client").then((m) => console.log(Object.keys(m)))'] : ["out/program.js"];
+    expect((await run(process.execPath, asked, { cwd: folder })).stdout).toContain("createPawlClient");
+  },
+);

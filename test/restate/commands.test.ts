@@ -172,6 +172,13 @@ test("dev --restate starts a server beside it, takes over one that was left, and
 
   const { dev, url, pid } = await begin();
   expect(pid).toBe(killed.pid);
+  const statusOf = async (path: string) => (await fetch(url + path)).status;
+  expect(await statusOf("/ready")).toBe(200);
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => statusOf("/ready"), { interval: 20 }).toBe(503);
+  await dev.said("It is started again.");
+  await expect.poll(() => statusOf("/ready")).toBe(200);
+  expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ data: { restate: "ok" } });
   expect((await pawl(["approve", id, "--url", url], options)).code).toBe(0);
   const status = async () => dataOf(await pawl(["runs", "show", id, "--url", url, "--json"], options))["status"];
   await expect.poll(status).toBe("completed");

@@ -29,7 +29,7 @@ test("a person changes what is shown and approves it, and the run goes on with t
   await expect.poll(() => call("GET /runs/{id}", { id })).toMatchObject({ outputs: { look: "A much better draft." } });
 });
 
-test("the key `a` approves what is picked, and who opens it afterwards reads who has answered", async () => {
+test("the key `a` asks, Enter approves what is picked with a receipt, and who opens it afterwards reads who has answered", async () => {
   const { url } = await startServer([], { cwd: application(FILES) });
   const { call } = createPawlClient({ url });
   const { run_id: id } = await call("POST /workflows/run", { workflow: "review" });
@@ -40,7 +40,14 @@ test("the key `a` approves what is picked, and who opens it afterwards reads who
   await page.getByText("never: it waits for as long as it takes").waitFor();
   const asked = page.url();
   await page.keyboard.press("a");
+  const dialog = page.getByRole("dialog", { name: "Approve this?" });
+  await dialog.waitFor();
+  expect((await call("GET /approvals")).items).toHaveLength(1);
+  await expect.poll(() => page.locator(":focus").textContent()).toBe("Approve");
+  await page.keyboard.press("Enter");
   await page.getByText("Nobody is asked anything.").waitFor();
+  const receipt = page.getByRole("list", { name: "Your answers" }).getByRole("listitem");
+  expect(await receipt.innerText()).toMatch(/Approved\s+Is it good\?\s+review · look/);
   await page.goto(asked);
   await page.getByText("This question is answered.").waitFor();
   expect(await page.getByText("approve", { exact: true }).count()).toBe(1);

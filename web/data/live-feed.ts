@@ -1,4 +1,5 @@
 import type { ApiError, FeedEvent, PawlClient } from "pawl/client";
+import { isPassing } from "./read-again.ts";
 
 /** `lost`: the connection is being made again, and what is shown may be behind. */
 export type FeedState = "connecting" | "live" | "lost" | "paused";
@@ -40,8 +41,8 @@ export class LiveFeed {
         if (signal.aborted) return;
         this.#become("lost");
         failed(error as ApiError);
-        // A server that stays away, or wants another key: the next try is by hand or by the key.
-        if ((error as ApiError).status !== undefined) return;
+        // A server that wants another key: the next try is by the key.
+        if (!isPassing(error)) return;
       }
     }
   }

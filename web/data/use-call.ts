@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tansta
 import type { ApiError, FeedEvent, InputOf, OutputOf, Route } from "pawl/client";
 import { isKeyError } from "./key-store.ts";
 import { usePaced } from "./paced.ts";
-import { readAgain } from "./read-again.ts";
+import { readAgain, toHeal } from "./read-again.ts";
 import { useFeed, useServer } from "./server.tsx";
 
 type Given<At extends Route> = InputOf<At>[0];
@@ -28,7 +28,7 @@ export function useCall<At extends Route>(
     queryFn: () => client.call(at, ...([input] as InputOf<At>)),
     placeholderData: keepPreviousData,
     enabled,
-    refetchInterval: everyMs ?? false,
+    refetchInterval: (read) => toHeal(read) || (everyMs ?? false),
     retry: (failures, error) => failures < 1 && (error.status === undefined || error.status >= 500),
   });
   const again = usePaced(query.refetch);

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes } from "react";
+import type { ButtonHTMLAttributes, Ref } from "react";
 
 const KINDS = {
   plain: "border border-line bg-surface hover:bg-raised",
@@ -13,6 +13,7 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly hint?: string;
   /** It is being done: the words stay, and a second click does nothing. */
   readonly isBusy?: boolean;
+  readonly ref?: Ref<HTMLButtonElement>;
 }
 
 export function Button({ kind = "plain", hint, isBusy = false, children, className = "", ...rest }: ButtonProps) {

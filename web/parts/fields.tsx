@@ -5,6 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId,
 } from "react";
+import { showDirections } from "../shown-jsx.ts";
 
 const BOX =
   "w-full rounded border border-line bg-surface px-2 text-sm placeholder:text-soft aria-[invalid=true]:border-bad";
@@ -25,14 +26,20 @@ function Field({
   hidesLabel = false,
   note,
   error,
+  value,
   children,
-}: FieldProps & { id: string; children: ReactNode }) {
+}: FieldProps & { id: string; value?: unknown; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <label htmlFor={id} className={hidesLabel ? "sr-only" : "mb-0.5 block text-xs font-medium text-soft"}>
         {label}
       </label>
       {children}
+      {typeof value === "string" && showDirections(value) !== value && (
+        <p className="mt-0.5 whitespace-pre-wrap break-words text-xs text-warn">
+          It has signs that turn the reading direction: {value}
+        </p>
+      )}
       {note && <p className="mt-0.5 text-xs text-soft">{note}</p>}
       {error !== undefined && (
         <p id={`${id}-error`} className="mt-0.5 whitespace-pre-wrap text-xs text-bad">
@@ -52,7 +59,14 @@ export function TextField({
 }: Own<InputHTMLAttributes<HTMLInputElement>>) {
   const id = useId();
   return (
-    <Field id={id} label={label} hidesLabel={hidesLabel} note={note} error={error}>
+    <Field
+      id={id}
+      label={label}
+      hidesLabel={hidesLabel}
+      note={note}
+      error={error}
+      value={rest.value ?? rest.defaultValue}
+    >
       <input
         id={id}
         type="text"
@@ -76,7 +90,7 @@ export function TextArea({
 }: Own<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
   const id = useId();
   return (
-    <Field id={id} label={label} hidesLabel={hidesLabel} note={note} error={error}>
+    <Field id={id} label={label} hidesLabel={hidesLabel} note={note} error={error} value={rest.value}>
       <textarea
         id={id}
         rows={4}

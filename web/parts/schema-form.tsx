@@ -15,13 +15,15 @@ export interface FormSchema {
 
 interface SchemaFormProps {
   readonly schema: FormSchema | null | undefined;
+  /** What is asked for beside that: names of which no more is known. */
+  readonly fields?: readonly string[] | undefined;
   readonly value: Readonly<Record<string, unknown>>;
   /** `problem`: why it cannot be sent as it stands; undefined where it can. */
   readonly onChange: (value: Readonly<Record<string, unknown>>, problem: string | undefined) => void;
 }
 
 /** A form made of a schema: a field for each property, and one of JSON where there is no schema. The server checks what is sent. */
-export function SchemaForm({ schema, value, onChange }: SchemaFormProps) {
+export function SchemaForm({ schema, fields = [], value, onChange }: SchemaFormProps) {
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const tell = (next: Readonly<Record<string, unknown>>, name: string, problem: string | undefined) => {
     const { [name]: _before, ...others } = problems;
@@ -34,7 +36,9 @@ export function SchemaForm({ schema, value, onChange }: SchemaFormProps) {
       first ? `${first[0]}: ${first[1]}` : missing.length > 0 ? `${missing.join(", ")}: missing` : undefined,
     );
   };
-  const properties = Object.entries(schema?.properties ?? {});
+  const declared = schema?.properties ?? {};
+  const others = fields.filter((name) => !Object.hasOwn(declared, name));
+  const properties = [...Object.entries(declared), ...others.map((name) => [name, NAMED] as const)];
   if (properties.length === 0) {
     return (
       <JsonField
@@ -67,6 +71,8 @@ export function SchemaForm({ schema, value, onChange }: SchemaFormProps) {
     </div>
   );
 }
+
+const NAMED: FormSchema = { type: "any", description: "The definition reads it. A text, or JSON." };
 
 interface PropertyProps {
   readonly name: string;
@@ -130,7 +136,26 @@ function Property({ name, schema, isRequired, value, onChange }: PropertyProps) 
       />
     );
   }
+  if (type === "any") return <AnyField label={label} note={note} onChange={onChange} />;
   return <JsonField label={label} note={note ?? "JSON."} value={value} onChange={onChange} />;
+}
+
+/** What is JSON is sent as that, and anything else as the text that it is. */
+function AnyField({ label, note, onChange }: Omit<JsonFieldProps, "value">) {
+  const [text, setText] = useState("");
+  return (
+    <TextArea
+      label={label}
+      note={note}
+      rows={1}
+      value={text}
+      onChange={({ target }) => {
+        setText(target.value);
+        const read = readJson(target.value);
+        onChange("value" in read ? read.value : target.value, undefined);
+      }}
+    />
+  );
 }
 
 interface JsonFieldProps {

@@ -17,12 +17,14 @@ interface StartRunProps {
   /** What a text of a definition is called. */
   readonly title?: string;
   readonly schema?: FormSchema | null;
+  /** What the definition names of its input, declared or not. */
+  readonly fields?: readonly string[] | undefined;
 }
 
 type Start = NonNullable<InputOf<"POST /workflows/run">[0]>;
 
 /** Starts a run: its input as a form, and what it costs at worst before the click. */
-export function StartRun({ onClose, workflow: given, title, schema: givenSchema }: StartRunProps) {
+export function StartRun({ onClose, workflow: given, title, schema: givenSchema, fields }: StartRunProps) {
   const { client } = useServer();
   const [, go] = useLocation();
   const { data: workflows } = useCall("GET /workflows", {}, { enabled: given === undefined });
@@ -34,9 +36,8 @@ export function StartRun({ onClose, workflow: given, title, schema: givenSchema 
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
   const workflow = given ?? picked;
-  const schema =
-    givenSchema ??
-    (workflows?.items.find(({ name }) => name === workflow)?.input_schema as FormSchema | null | undefined);
+  const summary = workflows?.items.find(({ name }) => name === workflow);
+  const schema = givenSchema ?? (summary?.input_schema as FormSchema | null | undefined);
   const start = {
     workflow,
     input: input as Start["input"],
@@ -82,6 +83,7 @@ export function StartRun({ onClose, workflow: given, title, schema: givenSchema 
           <SchemaForm
             key={workflow}
             schema={schema}
+            fields={fields ?? summary?.input_fields}
             value={input}
             onChange={(value, problem) => {
               setInput(value);
@@ -92,6 +94,10 @@ export function StartRun({ onClose, workflow: given, title, schema: givenSchema 
         <div className="grid grid-cols-2 gap-3">
           <Choice
             label="Who answers agents"
+            note={
+              (agent === "simulated" || plan.plan?.total.is === "simulated") &&
+              "Simulated agents are paid nothing. The costs that such a run shows are made up: its script's, or none."
+            }
             value={agent}
             choices={[
               ["", "as configured"],

@@ -66,6 +66,17 @@ function collectReadSteps(part: unknown, names: Set<string>): void {
   for (const inner of Object.values(part)) collectReadSteps(inner, names);
 }
 
+/** Names of fields of the input that are read, wherever in the graph, in the order in which they stand there. */
+export function collectInputFields(part: unknown, names: Set<string> = new Set()): ReadonlySet<string> {
+  if (typeof part !== "object" || part === null) return names;
+  if (isJsonObject(part) && part["root"] === "input" && Array.isArray(part["path"])) {
+    const [field] = part["path"];
+    if (typeof field === "string") names.add(field);
+  }
+  for (const inner of Object.values(part)) collectInputFields(inner, names);
+  return names;
+}
+
 function indexFlow(flow: Flow, prefix: string, read: ReadonlySet<string>): IndexedFlow {
   const indexOf = new Map(flow.steps.map((step, index) => [step.id, index]));
   const { after, dependents, order } = flow.kind === "dag" ? orderSteps(flow.steps) : NO_ORDER;

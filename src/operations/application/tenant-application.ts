@@ -24,6 +24,18 @@ export function forTenant<Own extends TenantPorts>(app: Own, tenantId: string): 
     files: async () => filesOfTenant(await app.files(), tenantId),
     host: () => host(app.host()),
     backgroundHost: () => host(app.backgroundHost()),
+    waits: async (runs) => {
+      const all = await app.waits(runs);
+      const { journal } = await records();
+      const ofOwn = async (ids: readonly string[] = []) => {
+        const found = await Promise.all(ids.map((id) => journal.findRun(id)));
+        return ids.filter((_, index) => found[index] !== undefined);
+      };
+      return {
+        ...all,
+        waits: await Promise.all(all.waits.map(async (w) => ({ ...w, holders: await ofOwn(w.holders) }))),
+      };
+    },
     leftTerminals: async () => {
       const left = await app.leftTerminals();
       return left === undefined ? undefined : ownTerminals(left, tenantId);

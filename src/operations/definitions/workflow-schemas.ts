@@ -20,6 +20,12 @@ export const workflowSummarySchema = z
     valid: z.boolean(),
     problems: problemsSchema,
     input_schema: jsonObjectSchema.nullable(),
+    input_fields: z
+      .array(z.string())
+      .optional()
+      .describe(
+        "Fields of the input that it names, at most 100, whether or not a schema declares them. Absent: it is not valid.",
+      ),
     created: z.string().optional().describe("When the terminal library got it."),
     success_count: z.number().int().optional().describe("How often one of the terminal library has succeeded."),
   })

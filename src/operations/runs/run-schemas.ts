@@ -37,6 +37,7 @@ export const runSummarySchema = z
         needs_usd: z.number().nullable().describe("The most that the call costs. Null: it waits for no money."),
         held_usd: z.number().describe("What attempts under way will likely take of it."),
         held_by: z.number().int().describe("How many runs these attempts are of."),
+        holders: z.array(z.string()).optional().describe("Some of these runs, as far as the caller may see them."),
       })
       .optional()
       .describe("What its first attempt in line waits for. Absent: none waits for a budget."),
@@ -119,6 +120,11 @@ const repetitionSchema = z
 
 export const runSchema = runSummarySchema
   .extend({
+    failed_path: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("The step whose failure has ended it. Null: it failed outside of any step. Absent: it has no failure."),
     rerun_of: originSchema.nullable(),
     forked_from: originSchema.nullable(),
     reruns: z.array(repetitionSchema).describe("Newest first, at most 50."),

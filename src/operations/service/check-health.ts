@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Ports } from "../application/ports.ts";
 
 const partSchema = z.enum(["ok", "error", "off"]).describe("`off`: not configured.");
@@ -10,22 +11,37 @@ export const healthSchema = z.object({
   sandstorm: partSchema,
   redis: partSchema,
   db: partSchema,
+  restate: partSchema.optional().describe("The Restate server that drives the runs. Absent: processes of Pawl do."),
   storage: partSchema.optional().describe("The bucket of large values and files. Absent: they are in the data folder."),
 });
 
 /** How the parts are that the service stands on. Never throws. */
 export async function describeHealth(
-  app: Pick<Ports, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket" | "checkRedis">,
+  app: Pick<Ports, "checkAgentServer" | "records" | "storageTrouble" | "checkBucket" | "checkRedis" | "restate">,
 ): Promise<z.output<typeof healthSchema>> {
-  const [sandstorm, redis, db, storage] = await Promise.all([
+  const [sandstorm, redis, db, storage, restate] = await Promise.all([
     checkPart(() => app.checkAgentServer()),
     checkPart(async () => toHealth(await app.checkRedis?.())),
     checkPart(() => checkJournal(app)),
     checkPart(async () => toHealth(await app.checkBucket?.())),
+    checkPart(async () => toHealth(await checkRestate(app))),
   ]);
-  const isDegraded = [sandstorm, redis, db, storage].includes("error");
-  const parts = { sandstorm, redis, db };
+  const isDegraded = [sandstorm, redis, db, storage, restate].includes("error");
+  const parts = { sandstorm, redis, db, ...(restate === "off" ? {} : { restate }) };
   return { status: isDegraded ? "degraded" : "ok", ...parts, ...(storage === "off" ? {} : { storage }) };
+}
+
+/** Whether the server answers that drives the runs. One that knows no endpoint yet is told of it while this process is up. */
+export async function checkRestate(app: Pick<Ports, "restate">): Promise<{ readonly trouble?: PawlError } | undefined> {
+  const care = app.restate?.();
+  if (care === undefined) return undefined;
+  try {
+    await care.isRegistered();
+    return {};
+  } catch (error) {
+    if (!isPawlError(error)) throw error;
+    return { trouble: error };
+  }
 }
 
 /** `find` finds nothing if the part is not configured. */

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { collectInputFields } from "../../core/graph/indexed-graph.ts";
 import { isJsonObject } from "../../core/json.ts";
 import type { StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { SavedWorkflow } from "../../ports/terminals/workflow-library.ts";
@@ -42,6 +43,9 @@ export function summarizeStored({ name, version }: StoredDefinition, report: Def
   return { name, source: "saved", file: null, version, ...summarizeReport(report) };
 }
 
+/** More than a form can show. */
+const MOST_FIELDS = 100;
+
 export function summarizeReport({ definition, problems }: DefinitionReport) {
   const { graph } = definition ?? {};
   const { schema } = graph?.input ?? {};
@@ -51,6 +55,7 @@ export function summarizeReport({ definition, problems }: DefinitionReport) {
     valid: graph !== undefined,
     problems: problems.map(describeProblem),
     input_schema: schema !== undefined && isJsonObject(schema) ? schema : null,
+    ...(graph === undefined ? {} : { input_fields: [...collectInputFields(graph)].slice(0, MOST_FIELDS) }),
   };
 }
 

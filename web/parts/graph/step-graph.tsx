@@ -1,9 +1,10 @@
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { Empty, Loading } from "../loading.tsx";
+import { lazyView } from "../view-guard.tsx";
 import type { DrawnNode } from "./lay-out.ts";
 import { countSteps, type ShownFlow, type ShownGraph, type ShownStep, type StepStatus } from "./shown-graph.ts";
 
-const GraphCanvas = lazy(async () => ({ default: (await import("./graph-canvas.tsx")).GraphCanvas }));
+const GraphCanvas = lazyView(async () => ({ default: (await import("./graph-canvas.tsx")).GraphCanvas }));
 
 /** So many steps are read at a glance: what is inside of others is open from the start. */
 const FEW_STEPS = 25;

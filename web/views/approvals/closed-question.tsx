@@ -5,15 +5,15 @@ import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { LongText } from "../../parts/value-view.tsx";
 import { Time } from "../../parts/values.tsx";
-import { Question } from "./question.tsx";
+import { Question, type QuestionProps } from "./question.tsx";
 import { asksOrAnswers } from "./use-approvals.ts";
 
 /** A question of the address that is not in the list: it lies behind what was read of the list, or was answered, or is none. */
-export function ClosedQuestion({ id }: { readonly id: string }) {
+export function ClosedQuestion({ id, onAnswered }: { readonly id: string } & Pick<QuestionProps, "onAnswered">) {
   const { data, error } = useCall("GET /approvals/{id}", { id }, { when: asksOrAnswers });
   if (error !== null) return <Answered id={id} error={error} />;
   if (data === undefined) return <Loading what="the question" />;
-  return <Question question={data} onAnswered={() => undefined} />;
+  return <Question question={data} onAnswered={onAnswered} />;
 }
 
 /** Who has answered, and when, as the first events of its run tell. */

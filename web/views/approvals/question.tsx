@@ -16,14 +16,22 @@ import { whatNoMeans } from "./what-no-means.ts";
 
 type Edit = InputOf<"POST /approvals/{id}/approve">[0]["edited_data"];
 
-const NO = {
+const ANSWERS = {
+  approve: { title: "Approve this?", yes: "Approve" },
   reject: { title: "Reject this?", yes: "Reject" },
   skip: { title: "Skip this?", yes: "Skip" },
 } as const;
 
-interface QuestionProps {
+/** An answer that the server has recorded. */
+export interface Receipt {
   readonly question: Approval;
-  readonly onAnswered: () => void;
+  readonly answer: keyof typeof ANSWERS;
+  readonly at: number;
+}
+
+export interface QuestionProps {
+  readonly question: Approval;
+  readonly onAnswered: (receipt: Receipt) => void;
 }
 
 /** A question with what is to be judged, and the three answers to it. */
@@ -34,16 +42,19 @@ export function Question({ question, onAnswered }: QuestionProps) {
   const skip = useDo("POST /approvals/{id}/skip");
   const [comment, setComment] = useState("");
   const [edited, setEdited] = useState<Edited>();
-  const [asked, setAsked] = useState<keyof typeof NO>();
+  const [asked, setAsked] = useState<keyof typeof ANSWERS>();
   const isBusy = approve.isPending || reject.isPending || skip.isPending;
   const mayApprove = !isBusy && edited?.problem === undefined;
   const said = comment.trim() === "" ? {} : { comment };
-  const done = { onSuccess: onAnswered };
+  const done = {
+    onSuccess: ({ answer }: { readonly answer: Receipt["answer"] }) => onAnswered({ question, answer, at: Date.now() }),
+  };
   const sayYes = () =>
     mayApprove &&
     // A JSON value: it was read from the answer of the server, or from a form or a text of JSON.
     approve.mutate({ id, ...said, ...(edited === undefined ? {} : { edited_data: edited.value as Edit }) }, done);
-  useKeys({ a: () => void sayYes() });
+  // One key asks, and another one answers: a letter is typed by mistake.
+  useKeys({ a: () => mayApprove && setAsked("approve") });
   const error = approve.error ?? reject.error ?? skip.error;
   return (
     <div className="grid gap-4">
@@ -86,15 +97,17 @@ export function Question({ question, onAnswered }: QuestionProps) {
       </div>
       {asked !== undefined && (
         <AskFirst
-          title={NO[asked].title}
-          yes={NO[asked].yes}
+          isYesNext={asked === "approve"}
+          title={ANSWERS[asked].title}
+          yes={ANSWERS[asked].yes}
           onClose={() => setAsked(undefined)}
           onYes={() => {
             setAsked(undefined);
-            (asked === "reject" ? reject : skip).mutate({ id, ...said }, done);
+            if (asked === "approve") sayYes();
+            else (asked === "reject" ? reject : skip).mutate({ id, ...said }, done);
           }}
         >
-          {whatNoMeans(question.key)[asked]} An answer cannot be taken back.
+          {asked === "approve" ? question.message : whatNoMeans(question.key)[asked]} An answer cannot be taken back.
         </AskFirst>
       )}
     </div>

@@ -64,7 +64,19 @@ export function RunHeader({ run, step, isLost }: RunHeaderProps) {
         {run.tenant_id !== null && <Fact name="tenant">{run.tenant_id}</Fact>}
         <Lineage run={run} />
       </dl>
-      {run.budget_wait && <p className="mt-1 text-sm text-wait">It {run.budget_wait.says}.</p>}
+      {run.budget_wait && (
+        <p className="mt-1 text-sm text-wait">
+          It {run.budget_wait.says}
+          {run.budget_wait.holders?.map((holder) => (
+            <span key={holder}>
+              {" "}
+              <Link href={`/runs/${holder}`} className="font-mono text-xs underline">
+                {holder === id ? "this one" : holder.slice(0, 13)}
+              </Link>
+            </span>
+          ))}
+        </p>
+      )}
       {run.capacity_waits?.map(({ pool, waiting, width }) => (
         <p key={pool} className="mt-1 text-sm text-wait">
           {waiting} calls wait for {pool}, which takes {width} at once.
@@ -81,8 +93,11 @@ export function RunHeader({ run, step, isLost }: RunHeaderProps) {
           </Link>
         </p>
       )}
-      {error !== null && step === "" && (
+      {error !== null && (step === "" || run.failed_path === null) && (
         <div className="mt-2">
+          {run.failed_path === null && run.status === "failed" && (
+            <p className="mb-1 text-sm">It failed outside of any step.</p>
+          )}
           <Problem error={error} />
         </div>
       )}
@@ -142,7 +157,7 @@ function Lineage({ run }: { readonly run: Run }) {
 /** What can be done with a run as it is. What the server refuses stands beside it. */
 function RunActions({ run, step }: { readonly run: Run; readonly step: string }) {
   const [, go] = useLocation();
-  const [asked, setAsked] = useState<"cancel" | "fork">();
+  const [asked, setAsked] = useState<"cancel" | "fork" | "rerun">();
   const cancel = useDo("POST /runs/{id}/cancel");
   const resume = useDo("POST /runs/{id}/resume");
   const rerun = useDo("POST /runs/{id}/rerun");
@@ -152,7 +167,8 @@ function RunActions({ run, step }: { readonly run: Run; readonly step: string })
     const given = fromStep === undefined ? { id } : { id, from_step: fromStep };
     rerun.mutate(given, { onSuccess: ({ run_id }) => go(`/runs/${run_id}`) });
   };
-  useKeys({ r: () => ended && again(step === "" ? undefined : step) });
+  // One key asks, and another one starts what may be paid for.
+  useKeys({ r: () => ended && setAsked("rerun") });
   const error = cancel.error ?? resume.error ?? rerun.error;
   const isStuck = run.not_driven === true || (run.error !== null && !ended);
   return (
@@ -192,6 +208,21 @@ function RunActions({ run, step }: { readonly run: Run; readonly step: string })
           onClose={() => setAsked(undefined)}
         >
           What is in flight is told to stop. Finished steps stay finished: the run can be done again from any of them.
+        </AskFirst>
+      )}
+      {asked === "rerun" && (
+        <AskFirst
+          isYesNext
+          title={step === "" ? "Do the run again?" : "Do it again from here?"}
+          yes="Rerun"
+          isBusy={rerun.isPending}
+          onYes={() => {
+            setAsked(undefined);
+            again(step === "" ? undefined : step);
+          }}
+          onClose={() => setAsked(undefined)}
+        >
+          It is a new run, which may cost as much{step === "" ? "" : ` as what follows ${step}`}.
         </AskFirst>
       )}
       {asked === "fork" && <ForkDialog run={run} step={step} onClose={() => setAsked(undefined)} />}

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import { useParams } from "wouter";
 import { useServer } from "../../data/server.tsx";
 import { useInAddress } from "../../data/use-address.ts";
@@ -7,6 +7,7 @@ import { Loading } from "../../parts/loading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { lazyView } from "../../parts/view-guard.tsx";
 import { EventsPane } from "./events-pane.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { RunPane } from "./run-pane.tsx";
@@ -15,7 +16,7 @@ import { TimeSlider } from "./time-slider.tsx";
 import { Timeline } from "./timeline.tsx";
 import { type Run, useFollowedRun, useRunHead, useSteps } from "./use-run.ts";
 
-const GraphPane = lazy(async () => ({ default: (await import("./graph-pane.tsx")).GraphPane }));
+const GraphPane = lazyView(async () => ({ default: (await import("./graph-pane.tsx")).GraphPane }));
 
 /** One run: its steps in time or as a graph on the left, and on the right the step that is looked at. */
 export function RunView() {
@@ -125,7 +126,8 @@ function useFailedStep(run: Run, step: string, setStep: (path: string) => void):
   const hasFailed = run.status === "failed" || run.status === "partial" || run.status === "budget_exceeded";
   // biome-ignore lint/correctness/useExhaustiveDependencies: see its end
   useEffect(() => {
-    if (!hasFailed || step !== "") return;
+    // What failed outside of the steps is told above them, and no step is to blame.
+    if (!hasFailed || step !== "" || run.failed_path === null) return;
     let isStale = false;
     const find = async () => {
       const id = run.run_id;

@@ -13,6 +13,9 @@ export interface Emulator {
   close(): void;
 }
 
+/** A sign that turns the reading direction stands in its cell as one that is not known. */
+const DIRECTIONS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 const LEAST_FONT = 6;
 const MOST_FONT = 16;
 
@@ -59,7 +62,8 @@ export function openEmulator(frame: HTMLElement): Emulator {
     last = last.then(act);
     return last;
   };
-  const write = (data: string) => new Promise<void>((resolve) => terminal.write(data, resolve));
+  const write = (data: string) =>
+    new Promise<void>((resolve) => terminal.write(data.replace(DIRECTIONS, "\ufffd"), resolve));
   return {
     show: ({ columns, rows, data }) =>
       next(async () => {

@@ -1,6 +1,6 @@
-import { Redirect, useLocation, useParams } from "wouter";
+import { Redirect, useLocation } from "wouter";
 import { useServer } from "../../data/server.tsx";
-import { useInAddress } from "../../data/use-address.ts";
+import { useInAddress, useNamed } from "../../data/use-address.ts";
 import { Button } from "../../parts/button.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
@@ -19,15 +19,14 @@ export function TerminalsView() {
   const items = data?.items ?? [];
   const [tab, setTab] = useInAddress("tab", "open");
   const [, go] = useLocation();
-  const below = useParams()["*"] ?? "";
+  const below = useNamed();
   if (below === "recordings") return <Redirect to="/terminals?tab=recordings" replace />;
   if (below.startsWith(RECORDINGS)) {
-    const path = decodeURIComponent(below.slice(RECORDINGS.length));
+    const path = below.slice(RECORDINGS.length);
     return <PlayedRecording key={path} path={path} />;
   }
   if (below !== "") {
-    const id = decodeURIComponent(below);
-    return <LiveTerminal key={id} id={id} terminal={items.find(({ session_id }) => session_id === id)} />;
+    return <LiveTerminal key={below} id={below} terminal={items.find(({ session_id }) => session_id === below)} />;
   }
   return (
     <>

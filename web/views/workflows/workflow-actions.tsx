@@ -76,6 +76,7 @@ export function WorkflowActions({ name, text, isChanged, isValid, workflow, savi
           workflow={isChanged ? text : name}
           title={isChanged ? `${name}, as it stands here` : name}
           schema={workflow?.input_schema as FormSchema | null}
+          fields={workflow?.input_fields}
           onClose={close}
         />
       )}

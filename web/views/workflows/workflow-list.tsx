@@ -90,6 +90,7 @@ export function WorkflowList() {
         <StartRun
           workflow={starting.name}
           schema={starting.input_schema as FormSchema | null}
+          fields={starting.input_fields}
           onClose={() => setStarting(undefined)}
         />
       )}

@@ -298,12 +298,14 @@ export class BudgetLine {
       for (const budget of [undefined, ...sharedOf(wish.task.run)]) holdingOf(budget).waiting.add(run);
       if (!runs.has(run) || waits.has(run)) continue;
       const held = [...this.#funds.entries()].filter(([task]) => this.#ledger.pays(task.run, account));
+      const holders = new Set(held.flatMap(([task, { claims }]) => (claims.cost === undefined ? [] : [task.runId])));
       waits.set(run, {
         run,
         budget: account.name,
         ...(wish.cost === undefined ? {} : { needsMicro: wish.cost.atMost }),
         heldMicro: held.reduce((sum, [task, funds]) => sum + claimOf(task, funds), 0),
-        runs: new Set(held.flatMap(([task, { claims }]) => (claims.cost === undefined ? [] : [task.runId]))).size,
+        runs: holders.size,
+        holders: [...holders].slice(0, MOST_HOLDERS),
       });
     }
     const shown = [...holds.values()].map((holding) => ({
@@ -318,6 +320,9 @@ export class BudgetLine {
     return [...this.#wishes.keys()].map(({ task }) => task);
   }
 }
+
+/** Of the runs that hold money, so many are named. */
+const MOST_HOLDERS = 5;
 
 /** Money in doubt is a person's matter, whatever the budget says. */
 function mayAsk({ account, doubtMicro }: Short): boolean {

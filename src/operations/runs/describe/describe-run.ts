@@ -114,6 +114,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     ...(limits.length === 0 ? {} : { limits }),
     ...(awaited.length === 0 ? {} : { awaited_events: awaited }),
     error: errorOfRun(reading, cause),
+    ...(hasEnded && ending?.code !== undefined ? { failed_path: findFailed(reading)?.path ?? null } : {}),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),
     input_data: input.value ?? null,
@@ -138,8 +139,14 @@ function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescri
   }
   if (ending?.code === undefined) return null;
   const { code, message = code } = ending;
-  const failed = state.failures.find((failure) => failure.code === code && failure.message === message);
-  return describeEnd({ code, message: `${message}${cause}` }, { run: record, path: failed?.path });
+  const path = findFailed({ history })?.path;
+  return describeEnd({ code, message: `${message}${cause}` }, { run: record, path });
+}
+
+/** The step whose failure has ended the run. */
+function findFailed({ history: { state } }: Pick<RunReading, "history">) {
+  const { code, message = code } = state.ending ?? {};
+  return state.failures.find((failure) => failure.code === code && failure.message === message);
 }
 
 /** The output of the step that ended last. */

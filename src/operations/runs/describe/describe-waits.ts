@@ -30,7 +30,7 @@ export async function findBudgetWaits(
   return new Map(waits.map((wait) => [wait.run, { budget_wait: describeBudgetWait(wait) }]));
 }
 
-function describeBudgetWait({ budget, needsMicro, heldMicro, runs }: BudgetWait) {
+function describeBudgetWait({ budget, needsMicro, heldMicro, runs, holders }: BudgetWait) {
   const what = `${needsMicro === undefined ? "" : `${writeUsd(needsMicro)} of `}${budget.charAt(0).toLowerCase()}${budget.slice(1)}`;
   const held = `${runs === 1 ? "1 run holds" : `${runs} runs hold`} ${writeUsd(heldMicro)}`;
   return {
@@ -38,6 +38,7 @@ function describeBudgetWait({ budget, needsMicro, heldMicro, runs }: BudgetWait)
     needs_usd: needsMicro === undefined ? null : toUsd(needsMicro),
     held_usd: toUsd(heldMicro),
     held_by: runs,
+    ...(holders === undefined ? {} : { holders }),
   };
 }
 

@@ -18,6 +18,8 @@ type Open = (voice: Voice, given?: Pick<CommonOptions, "drivenBy" | "endpoint">)
 
 /** Read when an application is opened; definitions are read again by the server itself. */
 const SETTINGS = new Set(["pawl.yaml", ".env", ".mcp.json"]);
+/** How soon a Restate server that has ended is noticed. */
+const LOOK_MS = 1_000;
 /** Editors write in several moves. */
 const QUIET_MS = 150;
 /** The same at each start: what Restate has begun to drive it goes on with there. */
@@ -64,6 +66,8 @@ export async function dev(openPlain: Open, options: DevOptions): Promise<number>
 class RestateBeside {
   readonly #openPlain: Open;
   #server: LocalRestate | undefined;
+  #watching: NodeJS.Timeout | undefined;
+  #starting: Promise<void> | undefined;
 
   constructor(openPlain: Open) {
     this.#openPlain = openPlain;
@@ -74,7 +78,9 @@ class RestateBeside {
     const { dataDir } = plain;
     const { endpoint_host: host, endpoint_port: port = ENDPOINT_PORT } = plain.config.settings.restate;
     await plain.close();
-    this.#server ??= await this.#start(join(dataDir, "restate"));
+    const folder = join(dataDir, "restate");
+    this.#server ??= await this.#start(folder);
+    this.#watching ??= setInterval(() => this.#look(folder), LOOK_MS).unref();
     return this.#openPlain(voice, { drivenBy: this.#server, endpoint: { host, port } });
   };
 
@@ -85,7 +91,26 @@ class RestateBeside {
     return server;
   }
 
+  /** A server that has ended by itself is started again: nothing else drives the runs. */
+  #look(folder: string): void {
+    if (this.#starting !== undefined || this.#server?.isAlive !== false) return;
+    tell("The Restate server has ended. It is started again.");
+    this.#starting = this.#startAgain(folder).finally(() => {
+      this.#starting = undefined;
+    });
+  }
+
+  async #startAgain(folder: string): Promise<void> {
+    try {
+      this.#server = await this.#start(folder);
+    } catch (error) {
+      reportError(error, "text");
+    }
+  }
+
   async stop(): Promise<void> {
+    clearInterval(this.#watching);
+    await this.#starting;
     await this.#server?.stop();
   }
 }

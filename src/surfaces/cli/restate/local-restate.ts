@@ -39,7 +39,12 @@ export class LocalRestate implements Running {
     const cluster = await nameOf(folder);
     const left = await readNoted(noted);
     if (left !== undefined && (await isOf(cluster, left)) && (await answers(left))) return new LocalRestate(left);
-    const [ingress, admin, node] = await Promise.all([findPort(), findPort(), findPort()]);
+    // Where it listened before: an application that is open knows no other address.
+    const [ingress, admin, node] = await Promise.all([
+      findPort(left?.ingressUrl),
+      findPort(left?.adminUrl),
+      findPort(),
+    ]);
     const log = join(folder, "restate.log");
     const written = await open(log, "w", 0o600);
     const child = spawn(findRestateProgram(), ["--no-logo"], {
@@ -67,6 +72,11 @@ export class LocalRestate implements Running {
     }
     child.unref();
     return new LocalRestate(running);
+  }
+
+  /** False: it has ended, by whatever cause. */
+  get isAlive(): boolean {
+    return signal(this.pid, 0);
   }
 
   /** Resolves when it has ended, at the latest after ten seconds. */
@@ -148,9 +158,15 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
+/** That of the address where it is free, else any. */
+async function findPort(before?: string): Promise<number> {
+  const server = createServer().listen(Number(URL.parse(before ?? "")?.port ?? 0), "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if (before === undefined) throw error;
+    return findPort();
+  }
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
