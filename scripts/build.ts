@@ -18,8 +18,12 @@ steps:
     prompt: Say {input.word}.
 `;
 
-/** Programs of their own, each in one file: threads, the process that holds terminals, what is loaded by name, `pawl/client`. */
+/**
+ * Programs of their own, each in one file: threads, the process that holds terminals, what is loaded by name, and what the package
+ * exports: `pawl/client`, and `pawl`, which defines workflows and loads the engine only where it is opened.
+ */
 const ALONE: Readonly<Record<string, string>> = {
+  pawl: join(ROOT, "src/embed/pawl.ts"),
   client: join(ROOT, "src/client/pawl-client.ts"),
   "thread-schemas": join(ROOT, "src/schemas/thread-main.ts"),
   "thread-compile": join(ROOT, "src/operations/definitions/compile/thread-main.ts"),
@@ -50,10 +54,11 @@ const [serve, ...runs] = await Promise.all([traceServe(), ...[[], ["--json"], ["
 const traced = { run: new Set(runs.flatMap((modules) => [...modules])), serve };
 for (const name of readdirSync(DIST)) if (name.endsWith(".js")) rmSync(join(DIST, name));
 const alone = await Promise.all(Object.entries(ALONE).map(([name, path]) => bundle({ [name]: path })));
-const chunks = await bundle({ main: join(ROOT, "src/main.ts") }, chunkOf);
+const chunks = await bundle({ main: join(ROOT, "src/main.ts"), engine: join(ROOT, "src/embed/engine.ts") }, chunkOf);
 for (const chunk of chunks) refuseStray(chunk);
 writeNotices([...alone.flat(), ...chunks].flatMap(({ moduleIds }) => moduleIds));
 copyTypes("client/pawl-client.d.ts");
+copyTypes("embed/pawl.d.ts");
 
 const written = readdirSync(DIST).filter((name) => name.endsWith(".js"));
 const bytes = written.reduce((sum, name) => sum + statSync(join(DIST, name)).size, 0);
@@ -115,8 +120,11 @@ function forBundle(toChunk?: (id: string) => string): Plugin {
   const programs = new Map(Object.entries(ALONE).map(([name, path]) => [path, name]));
   return {
     name: "for-bundle",
-    // The counter of processor time asks it for a span that no one begins.
-    resolveId: { filter: { id: /^@opentelemetry\/api$/ }, handler: () => NO_SPANS },
+    resolveId: {
+      filter: { id: /^(@opentelemetry\/api|\.\/engine\.ts)$/ },
+      // The counter of processor time asks it for a span that no one begins.
+      handler: (id) => (id.startsWith("@") ? NO_SPANS : { id: "./engine.js", external: true }),
+    },
     load: {
       filter: { id: new RegExp(NO_SPANS) },
       handler: () => "export const trace = { getSpan: () => undefined }, context = { active: () => undefined };",
@@ -168,9 +176,9 @@ function writeNotices(ids: readonly string[]): void {
   writeFileSync(join(DIST, "THIRD-PARTY.md"), [head, ...notices].join("\n"));
 }
 
-/** The declarations that `pawl/client` needs, of all that tsc writes. */
+/** The declarations that an export of the package needs, of all that tsc writes. */
 function copyTypes(entry: string): void {
-  const target = join(DIST, "client");
+  const target = join(DIST, dirname(entry));
   rmSync(target, { recursive: true, force: true });
   const found = new Set([join(DIST, "types", entry)]);
   for (const path of found) {

@@ -7,6 +7,7 @@ import { validateSent } from "../definitions/compile/report-on-sent.ts";
 import { checkWholeText } from "../definitions/compile/report-on-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
+import { isProgramFile } from "../definitions/looks-like-file.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import type { TextValidation } from "../definitions/workflow-schemas.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
@@ -18,6 +19,7 @@ export async function validateDefinition(
   folder: string,
 ): Promise<TextValidation> {
   const path = resolve(folder, file);
+  if (isProgramFile(path)) return validateProgram(path);
   const loading = loadOptionsOf(config);
   const report = await checkWholeText(await readTextFile(path), {
     source: file,
@@ -28,6 +30,13 @@ export async function validateDefinition(
     hasInlineAgents: await hasInlineAgents(config, appDir),
   });
   return describeWhole(report);
+}
+
+/** Its definitions check themselves while they are made. */
+async function validateProgram(file: string): Promise<TextValidation> {
+  const { compileProgram, readProgram } = await import("../definitions/program-file.ts");
+  const definitions = (await readProgram(file)).map((workflow) => compileProgram(workflow, file));
+  return describeWhole({ definitions, isValid: true, problems: [] });
 }
 
 /** The provider by configuration alone. Options of a command are not known here. */
