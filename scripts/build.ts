@@ -19,8 +19,12 @@ steps:
     prompt: Say {input.word}.
 `;
 
-/** Programs of their own, each in one file: threads, the process that holds terminals, what is loaded by name, `pawl/client`. */
+/**
+ * Programs of their own, each in one file: threads, the process that holds terminals, what is loaded by name, and what the package
+ * exports: `pawl/client`, and `pawl`, which defines workflows and loads the engine only where it is opened.
+ */
 const ALONE: Readonly<Record<string, string>> = {
+  pawl: join(ROOT, "src/embed/pawl.ts"),
   client: join(ROOT, "src/client/pawl-client.ts"),
   "thread-schemas": join(ROOT, "src/schemas/thread-main.ts"),
   "thread-compile": join(ROOT, "src/operations/definitions/compile/thread-main.ts"),
@@ -51,11 +55,16 @@ const [serve, ...runs] = await Promise.all([traceServe(), ...[[], ["--json"], ["
 const traced = { run: new Set(runs.flatMap((modules) => [...modules])), serve };
 for (const name of readdirSync(DIST)) if (name.endsWith(".js")) rmSync(join(DIST, name));
 const alone = await Promise.all(Object.entries(ALONE).map(([name, path]) => bundle({ [name]: path })));
-const chunks = await bundle({ main: join(ROOT, "src/main.ts") }, chunkOf);
+const chunks = await bundle({ main: join(ROOT, "src/main.ts"), engine: join(ROOT, "src/embed/engine.ts") }, chunkOf);
 for (const chunk of chunks) refuseStray(chunk);
 writeNotices([...alone.flat(), ...chunks].flatMap(({ moduleIds }) => moduleIds));
-copyTypes("client/pawl-client.d.ts");
-await writeCommonTypes("client/pawl-client");
+for (const [program, entry] of [
+  ["client", "client/pawl-client"],
+  ["pawl", "embed/pawl"],
+] as const) {
+  copyTypes(`${entry}.d.ts`);
+  await writeCommonTypes(program, entry);
+}
 
 const written = readdirSync(DIST).filter((name) => name.endsWith(".js"));
 const bytes = written.reduce((sum, name) => sum + statSync(join(DIST, name)).size, 0);
@@ -117,8 +126,11 @@ function forBundle(toChunk?: (id: string) => string): Plugin {
   const programs = new Map(Object.entries(ALONE).map(([name, path]) => [path, name]));
   return {
     name: "for-bundle",
-    // The counter of processor time asks it for a span that no one begins.
-    resolveId: { filter: { id: /^@opentelemetry\/api$/ }, handler: () => NO_SPANS },
+    resolveId: {
+      filter: { id: /^(@opentelemetry\/api|\.\/engine\.ts)$/ },
+      // The counter of processor time asks it for a span that no one begins.
+      handler: (id) => (id.startsWith("@") ? NO_SPANS : { id: "./engine.js", external: true }),
+    },
     load: {
       filter: { id: new RegExp(NO_SPANS) },
       handler: () => "export const trace = { getSpan: () => undefined }, context = { active: () => undefined };",
@@ -170,9 +182,9 @@ function writeNotices(ids: readonly string[]): void {
   writeFileSync(join(DIST, "THIRD-PARTY.md"), [head, ...notices].join("\n"));
 }
 
-/** The declarations that `pawl/client` needs, of all that tsc writes. */
+/** The declarations that an export of the package needs, of all that tsc writes. */
 function copyTypes(entry: string): void {
-  const target = join(DIST, "client");
+  const target = join(DIST, dirname(entry));
   rmSync(target, { recursive: true, force: true });
   const found = new Set([join(DIST, "types", entry)]);
   for (const path of found) {
@@ -185,15 +197,15 @@ function copyTypes(entry: string): void {
 }
 
 /** The same for CommonJS, which `node16` lets import no module: Node itself requires one, since 22.12. */
-async function writeCommonTypes(entry: string): Promise<void> {
+async function writeCommonTypes(program: string, entry: string): Promise<void> {
   const own = `"./${basename(entry)}.js" with { "resolution-mode": "import" }`;
-  const values = Object.entries<unknown>(await import(pathToFileURL(join(DIST, "client.js")).href));
+  const values = Object.entries<unknown>(await import(pathToFileURL(join(DIST, `${program}.js`)).href));
   const lines = values.flatMap(([name, value]) => [
-    `export declare const ${name}: typeof client.${name};`,
-    ...(/^class\b/.test(String(value)) ? [`export type ${name} = client.${name};`] : []),
+    `export declare const ${name}: typeof whole.${name};`,
+    ...(/^class\b/.test(String(value)) ? [`export type ${name} = whole.${name};`] : []),
   ]);
-  const text = [`import type * as client from ${own};`, `export type * from ${own};`, ...lines, ""].join("\n");
-  writeFileSync(join(DIST, "client", `${entry}.d.cts`), text);
+  const text = [`import type * as whole from ${own};`, `export type * from ${own};`, ...lines, ""].join("\n");
+  writeFileSync(join(DIST, dirname(entry), `${entry}.d.cts`), text);
 }
 
 /** The modules that a run of one step loads. */

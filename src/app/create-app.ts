@@ -37,6 +37,7 @@ import type { RequestRates } from "../ports/request-rates.ts";
 import type { RestateCare } from "../ports/restate-care.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { Budgets } from "../ports/service/budgets.ts";
+import type { StepFunctions } from "../ports/step-functions.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
@@ -61,10 +62,15 @@ export interface AppOptions {
   readonly makesNothing?: true | undefined;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
+  /** What the program that embeds this has: workflows by name, and functions of their steps. */
+  readonly programs?: StepFunctions & Pick<DefinitionLibrary, "list">;
   /** For a person beside the command's own result. */
   tell(line: string): void;
   onDefect(error: unknown): void;
 }
+
+/** The steps of other programs' functions wait for these programs. */
+const NO_FUNCTIONS: StepFunctions = { find: () => undefined, changed: () => new Promise(() => undefined) };
 
 /** Puts every part together; nothing is opened before it is needed. Throws `CONFIG_INVALID`, `FILE_NOT_FOUND` where there is no such folder. */
 export async function createApp(options: AppOptions): Promise<OpenApplication> {
@@ -114,7 +120,7 @@ class App implements OpenApplication {
   readonly findExecutor: FindExecutor;
   readonly capacity: CapacityPools;
   readonly mask: (text: string) => string;
-  library: DefinitionLibrary | undefined;
+  library: Pick<DefinitionLibrary, "list"> | undefined;
   compiledTexts: CompiledTexts | undefined;
   readonly textFiles = new TextFileCache();
   readonly #options: AppOptions;
@@ -136,6 +142,7 @@ class App implements OpenApplication {
     this.mask = this.#secrets.mask;
     this.#options = options;
     this.#observers = new RunObservers(options.onDefect);
+    this.library = options.programs;
     const { data, storage } = config.settings;
     const { makesNothing } = options;
     const database = () => this.#database();
@@ -182,6 +189,7 @@ class App implements OpenApplication {
       terminals: this.#terminals,
       agents: this.#agents,
       capacity: this.capacity,
+      functions: options.programs ?? NO_FUNCTIONS,
     });
     this.#hosting = new Hosting({
       app: this,
@@ -413,7 +421,8 @@ class App implements OpenApplication {
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
     const where = await whereToListen(this, options);
-    const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config) });
+    const { programs } = this.#options;
+    const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config), programs });
     const firstLook = await library.refresh();
     // Before runs of an earlier process go on: they may call workflows.
     this.library = library;

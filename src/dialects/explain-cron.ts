@@ -15,3 +15,12 @@ export async function explainCron(expression: string): Promise<string | undefine
     return `${reason.replace(/^CronPattern: /, "").replace(/\.+$/, "")}.`;
   }
 }
+
+/** An IANA name. */
+export function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

@@ -4,12 +4,14 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { ExecutorKind } from "../../core/graph/graph.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import { failExecutor } from "../../executors/fail-executor.ts";
 import { holdToGrant } from "../../executors/hold-to-grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
+import { isProgramFile } from "../../operations/definitions/looks-like-file.ts";
 import type { Executor } from "../../ports/executor.ts";
+import type { StepFunctions } from "../../ports/step-functions.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
 import type { Agents } from "./agents.ts";
@@ -25,6 +27,7 @@ interface Executors {
   readonly terminals: TerminalParts;
   readonly agents: Agents;
   readonly capacity: CapacityPools;
+  readonly functions: StepFunctions;
 }
 
 /** Grants of callers whose executors are kept. */
@@ -61,6 +64,7 @@ export function createFindExecutor(parts: Executors): FindExecutor {
     csv,
     report,
     fail: async () => failExecutor,
+    function: ({ source }) => openFunctions(source, parts.functions),
   };
   return async (kind, { options }) => {
     if (isExecutorKind(kind)) return held(kind, await executors[kind](options), options);
@@ -81,6 +85,14 @@ export function createFindExecutor(parts: Executors): FindExecutor {
   function isExecutorKind(kind: string): kind is ExecutorKind {
     return Object.hasOwn(executors, kind);
   }
+}
+
+/** Those of the file that the run was started from, else those of the program that embeds this. */
+async function openFunctions(source: Json | undefined, ours: StepFunctions): Promise<Executor> {
+  const { createFunctionExecutor } = await import("../../executors/function-executor.ts");
+  if (typeof source !== "string" || !isProgramFile(source)) return createFunctionExecutor(ours);
+  const { readFunctions } = await import("../../operations/definitions/program-file.ts");
+  return createFunctionExecutor(await readFunctions(source));
 }
 
 async function openHttp({ config, capacity }: Pick<Executors, "config" | "capacity">): Promise<Executor> {

@@ -23,6 +23,17 @@ export const ERRORS = {
     3,
   ),
   DEFINITION_INVALID: row("The definition has problems.", "See them all with `pawl validate FILE`.", 3),
+  FUNCTION_FAILED: row("A function of a step has thrown.", "See the message and the stack; `retry` tries it again.", 1),
+  REFERENCE_MISUSED: row(
+    "A definition in TypeScript uses a value that only a run will have as if it were there.",
+    "Put it into a text with the tag `text`, compare it with `eq` or `gt`, or give it to a `run` as input.",
+    3,
+  ),
+  REFERENCE_IN_STEP: row(
+    "A function of a step reads a reference of the definition around it.",
+    "Name the reference in the step's input, and read it from there.",
+    3,
+  ),
   DIALECT_UNKNOWN: row("The text has the shape of none of the four dialects.", "Compare it with the shapes shown.", 3),
   YAML_SYNTAX: row("The text is not valid YAML.", "Correct the place shown.", 3),
   JSON_SYNTAX: row("The text is not valid JSON.", "Correct the place shown.", 3),

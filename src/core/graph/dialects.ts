@@ -49,6 +49,7 @@ const TRAITS: Readonly<Record<Dialect, DialectTraits>> = {
     checksCalls: false,
     remedies: { AGENT_TURNS_EXHAUSTED: "Raise `max_iterations`, or ask for less." },
   },
+  typescript: VALUES,
   direct: VALUES,
 };
 

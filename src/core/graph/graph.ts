@@ -26,7 +26,7 @@ export interface Graph {
   readonly settings: JsonObject;
 }
 
-export type Dialect = "sandcastle" | "uhlp" | "terminal" | "agents" | "direct";
+export type Dialect = "sandcastle" | "uhlp" | "terminal" | "agents" | "typescript" | "direct";
 
 export interface InputContract {
   /** JSON Schema of the input, checked before the run starts. */
@@ -176,7 +176,9 @@ export type ExecutorKind =
   | "terminal"
   | "csv"
   | "report"
-  | "fail";
+  | "fail"
+  /** A function of the program that embeds the engine. */
+  | "function";
 
 /** Work for an executor. `input` is bound when the task is dispatched. */
 export interface TaskStep extends StepCommon {

@@ -225,6 +225,7 @@ const EXECUTOR_NEEDS: Readonly<Record<ExecutorKind, Need>> = {
   http: "nothing",
   fail: "nothing",
   code: "code",
+  function: "code",
   terminal: "terminals",
   csv: "storage",
   report: "storage",

@@ -30,6 +30,8 @@ interface LibraryPlaces {
   readonly envAllowed?: readonly string[];
   readonly isLenient?: boolean;
   readonly agentsFile?: string;
+  /** What the program that embeds this has beside files: an equal list is the same object. */
+  readonly programs?: Pick<DefinitionLibrary, "list"> | undefined;
 }
 
 interface Entry {
@@ -49,15 +51,21 @@ export class DefinitionLibrary {
   readonly #places: LibraryPlaces;
   #entries: ReadonlyMap<string, Entry> = new Map();
   #list: readonly RegisteredDefinition[] = [];
+  #whole: { readonly of: readonly unknown[]; readonly list: readonly RegisteredDefinition[] } | undefined;
   #refreshing: Promise<LibraryChange> | undefined;
 
   constructor(places: LibraryPlaces) {
     this.#places = places;
   }
 
-  /** By file. */
+  /** By file, with those of the program. The same object as long as they are the same. */
   list(): readonly RegisteredDefinition[] {
-    return this.#list;
+    const programs = this.#places.programs?.list();
+    if (programs === undefined) return this.#list;
+    const of = [this.#list, programs];
+    if (this.#whole?.of.every((each, index) => each === of[index]) !== true)
+      this.#whole = { of, list: [...this.#list, ...programs] };
+    return this.#whole.list;
   }
 
   /** The folders of files that definitions pin beside their own text. */

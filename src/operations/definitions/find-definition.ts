@@ -9,7 +9,7 @@ import { compileText } from "./compile-text.ts";
 import { foldersOf, listWorkflowNames } from "./definition-files.ts";
 import { findNamed, type NamedPlaces } from "./find-named.ts";
 import { grantOfSaved } from "./grant-of-saved.ts";
-import { looksLikeFile } from "./looks-like-file.ts";
+import { isProgramFile, looksLikeFile } from "./looks-like-file.ts";
 import { fileNotFound, isFolder, readTextFile } from "./read-text-file.ts";
 import type { RegistryPlaces } from "./registry.ts";
 
@@ -98,6 +98,10 @@ async function readDefinition(
   { shownAs, name }: WantedText,
   places: DefinitionPlaces,
 ): Promise<FoundDefinition> {
+  if (isProgramFile(file)) {
+    const { findInProgram } = await import("./program-file.ts");
+    return { definition: await findInProgram(file, name), file };
+  }
   const select = name === undefined ? {} : { select: { name } };
   const origin = { ...originOf(file, shownAs, places), ...select };
   const definition = await compileText(await readTextFile(file), origin);

@@ -5,10 +5,18 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import { stampNow } from "./file-stamps.ts";
+import { isProgramFile } from "./looks-like-file.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
 export async function readTextFile(path: string): Promise<string> {
   return Buffer.from(await readBinaryFile(path)).toString("utf8");
+}
+
+/** What is pinned of a definition's file as it is now: its text, or the graph of a program's workflow. */
+export async function readDefinitionText(path: string, workflow: string): Promise<string> {
+  if (!isProgramFile(path)) return readTextFile(path);
+  const { findInProgram } = await import("./program-file.ts");
+  return (await findInProgram(path, workflow)).text;
 }
 
 /** Undefined: it has gone meanwhile, or cannot be read. */

@@ -5,6 +5,7 @@ import type { Place, Ports } from "../application/ports.ts";
 import { compileText, holdTo } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
+import { isProgramFile } from "../definitions/looks-like-file.ts";
 import { readPinnedGraph } from "../runs/describe/describe-run-reading.ts";
 import { narrowDefinition } from "../start/narrow-definition.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
@@ -43,6 +44,10 @@ async function compileSent(
   const appDir = typeof options["app_dir"] === "string" ? options["app_dir"] : app.appDir;
   const { source: sourceFile } = options;
   const file = typeof sourceFile === "string" ? sourceFile : undefined;
+  if (file !== undefined && isProgramFile(file)) {
+    const { findInProgram, nameOfPinned } = await import("../definitions/program-file.ts");
+    return findInProgram(file, nameOfPinned(text));
+  }
   const loading = loadOptionsOf(app.config);
   const select = readSelection(options["select"]);
   const definition = await compileText(text, {

@@ -11,7 +11,7 @@ import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/session/sec
 import type { RunRecord } from "../../ports/journal.ts";
 import { findRun } from "../application/find-run.ts";
 import type { Place, Principal, Stores } from "../application/ports.ts";
-import { readTextFile } from "../definitions/read-text-file.ts";
+import { readDefinitionText } from "../definitions/read-text-file.ts";
 import { limitAnew, limitCost } from "../limits/lower-limits.ts";
 import { toMicro } from "../limits/micro-dollars.ts";
 import { toUseLimits } from "../limits/use-limits.ts";
@@ -160,8 +160,8 @@ async function readPinnedText(app: Stores, { definition }: RunRecord): Promise<s
   throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned definition ${definition} is missing.` });
 }
 
-async function readCurrentText({ id }: RunRecord, file: string | undefined): Promise<string> {
-  if (file !== undefined) return readTextFile(file);
+async function readCurrentText({ id, workflow }: RunRecord, file: string | undefined): Promise<string> {
+  if (file !== undefined) return readDefinitionText(file, workflow);
   throw new PawlError("NOT_SUPPORTED", {
     message: `The run ${id} came with the text of its definition: there is no file that could have changed.`,
     remedy: "Use the definition that it began with, which is what happens where nothing is said.",

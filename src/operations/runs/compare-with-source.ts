@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { Stores } from "../application/ports.ts";
+import { readDefinitionText } from "../definitions/read-text-file.ts";
 import { readRunStarted } from "./read-run-started.ts";
 
 /** The consequence of a change, as the end of a sentence. */
@@ -23,12 +23,15 @@ export async function compareWithSource(
   const { journal } = await app.records();
   const { source, agent, script: pinned } = (await readRunStarted(journal, record))?.options ?? {};
   const changes: string[] = [];
-  if (typeof source === "string" && hasChanged(await textOf(source), await journal.readPinned(record.definition))) {
+  if (
+    typeof source === "string" &&
+    hasChanged(await textOf(source, record.workflow), await journal.readPinned(record.definition))
+  ) {
     changes.push(`${source} has changed since the run began; ${definition}.`);
   }
   const scriptFile =
     typeof agent === "string" && agent.startsWith("simulated:") ? agent.slice("simulated:".length) : undefined;
-  if (scriptFile !== undefined && typeof pinned === "string" && hasChanged(await textOf(scriptFile), pinned)) {
+  if (scriptFile !== undefined && typeof pinned === "string" && hasChanged(await textOf(scriptFile, ""), pinned)) {
     changes.push(`${scriptFile} has changed since the run began; ${script}.`);
   }
   return changes;
@@ -39,9 +42,9 @@ function hasChanged(now: string | undefined, pinned: string | undefined): boolea
   return now !== undefined && pinned !== undefined && now !== pinned;
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function textOf(file: string, workflow: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await readDefinitionText(file, workflow);
   } catch {
     return undefined;
   }

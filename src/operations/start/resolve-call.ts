@@ -11,6 +11,7 @@ import { compileText } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { type DefinitionPlaces, findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
+import { isProgramFile } from "../definitions/looks-like-file.ts";
 import { findSaved } from "../definitions/saved-definitions.ts";
 import { fromMessage, isMessage } from "./input/read-message.ts";
 import { toRunInput } from "./input/to-run-input.ts";
@@ -94,6 +95,11 @@ export async function findCalled(
   refuseUngranted(grant, "workflows", workflow);
   const folders = isSent ? [] : [dirname(file), appDir];
   const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent, isComputed };
+  if (file !== undefined && !isSent && isProgramFile(file)) {
+    const { readProgram, compileProgram } = await import("../definitions/program-file.ts");
+    const beside = (await readProgram(file)).find(({ name }) => name === workflow);
+    if (beside !== undefined) return compileProgram(beside, file);
+  }
   if (appDir !== app.appDir) return (await findDefinition(workflow, places)).definition;
   // The library is that of this application; a run of another one has its own registry.
   const { library } = app;

@@ -9,6 +9,7 @@ import { checkWholeText } from "../definitions/compile/report-on-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
+import { isProgramFile } from "../definitions/looks-like-file.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import type { TextValidation } from "../definitions/workflow-schemas.ts";
 import { chooseAgent } from "../start/choose-agent.ts";
@@ -18,6 +19,7 @@ import { findUnready, isOfThisPlace } from "../start/preflight.ts";
 export async function validateDefinition(app: StartPorts, file: string, folder: string): Promise<TextValidation> {
   const { appDir, config } = app;
   const path = resolve(folder, file);
+  if (isProgramFile(path)) return validateProgram(path);
   const loading = loadOptionsOf(config);
   const report = await checkWholeText(await readTextFile(path), {
     source: file,
@@ -58,6 +60,13 @@ async function withNeeds(
     problems: [...validation.problems, ...[...ofAll.values()].map(describeProblem)],
     workflows: validation.workflows.map((each, index) => ({ ...each, ready: found[index]?.length === 0 })),
   };
+}
+
+/** Its definitions check themselves while they are made. */
+async function validateProgram(file: string): Promise<TextValidation> {
+  const { compileProgram, readProgram } = await import("../definitions/program-file.ts");
+  const definitions = (await readProgram(file)).map((workflow) => compileProgram(workflow, file));
+  return describeWhole({ definitions, isValid: true, problems: [] });
 }
 
 /** The provider by configuration alone. Options of a command are not known here. */

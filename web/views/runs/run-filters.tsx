@@ -19,7 +19,7 @@ const STATUSES = [
   "budget_exceeded",
 ];
 
-const DIALECTS = ["sandcastle", "uhlp", "terminal", "agents"];
+const DIALECTS = ["sandcastle", "uhlp", "terminal", "agents", "typescript"];
 
 const CHIP =
   "inline-flex h-7 items-center gap-1 rounded border border-line px-1.5 text-xs text-soft hover:bg-raised aria-pressed:border-accent aria-pressed:bg-accent/12 aria-pressed:text-ink";

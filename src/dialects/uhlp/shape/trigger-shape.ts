@@ -1,4 +1,5 @@
 import type { Trigger } from "../../../core/graph/graph.ts";
+import { isTimezone } from "../../explain-cron.ts";
 import { anyMap } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
@@ -77,14 +78,6 @@ const timezone = to(filled("Europe/Berlin"), ({ value, at }, { problems }) => {
   problems.error({ code: "VALUE_INVALID", at, message, remedy: "Use an IANA name, for example `Europe/Berlin`." });
   return undefined;
 });
-
-function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
 
 const cron = to(
   object({

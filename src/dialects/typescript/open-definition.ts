@@ -1,0 +1,34 @@
+import type { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Step } from "../../core/graph/graph.ts";
+import type { StepFunction } from "../../ports/step-functions.ts";
+
+/** A function of a step, as the engine calls it. */
+export interface DefinedFunction {
+  readonly does: StepFunction;
+  readonly version: number;
+}
+
+/** A definition while its callback runs. */
+export interface OpenDefinition {
+  readonly workflow: string;
+  /** By the key that stands in the graph. */
+  readonly functions: Map<string, DefinedFunction>;
+  /** From then on its references are sealed: they belong into the definition, not into what a step does. */
+  isSealed: boolean;
+  /** Something that could not be thrown where it happened. */
+  fault: PawlError | undefined;
+  current: Scope;
+}
+
+/** One flow of a definition: what is declared while it is open becomes a step of it. */
+export interface Scope {
+  readonly definition: OpenDefinition;
+  /** Where its steps stand, for the keys of their functions. */
+  readonly path: string;
+  readonly around: { readonly scope: Scope; readonly step: string } | undefined;
+  readonly steps: Map<string, Step>;
+  /** Steps that hold back all that is declared after them. */
+  readonly gates: string[];
+  /** What steps of the scopes within need of this one, by the step that holds them. */
+  readonly needs: Map<string, Set<string>>;
+}

@@ -1,0 +1,277 @@
+import type { DagFlow, RetryPolicy, Step, Wait } from "../../core/graph/graph.ts";
+import { toMilliseconds } from "../../core/iso-time.ts";
+import type { JsonObject } from "../../core/json.ts";
+import type { StepContext, StepFunction } from "../../ports/step-functions.ts";
+import { call as callOf, literal, literalIfAny, toObject } from "../build-expr.ts";
+import type { Scope } from "./open-definition.ts";
+import { makeReference } from "./reference.ts";
+import { toJsonSchema } from "./schema.ts";
+import { addStep, type Bound, bindGiven, currentScope, inFlow, invalid, keyOf, refuseTaken } from "./scope.ts";
+import type {
+  Duration,
+  Given,
+  Output,
+  Plain,
+  Recorded,
+  Ref,
+  Retry,
+  Schema,
+  StepError,
+  StepOptions,
+  Value,
+  WorkOptions,
+} from "./types.ts";
+
+export interface RunOptions<F = never> extends WorkOptions<F> {
+  /** Raised where runs that are under way may not go on with the new function. Default: 1. */
+  readonly version?: number;
+}
+
+/**
+ * A step that calls a function in this process, with the values of `input` and nothing else of the run. Its result is
+ * recorded: a run that goes on after a crash does not call it again.
+ */
+export function run<I, R, F = never>(
+  name: string,
+  input: I,
+  does: ((input: Plain<I>, context: StepContext) => R) & Recorded<Awaited<R>>,
+  options: RunOptions<F> = {},
+): Value<Output<Awaited<R>> | F> {
+  const scope = currentScope("run");
+  const key = keyOf(scope, name);
+  const { expr, after } = bindGiven(scope, input, "the input");
+  const { version = 1 } = options;
+  scope.definition.functions.set(key, { does: does as StepFunction, version });
+  const bound = toObject([
+    ["function", literal(`${scope.definition.workflow}/${key}`)],
+    ["version", literal(version)],
+    ["input", expr],
+  ]);
+  return addWork(scope, { name, options, after }, { kind: "task", executor: "function", input: bound });
+}
+
+export interface AgentOptions<O, F = never> extends WorkOptions<F> {
+  readonly prompt: string | Ref<string>;
+  readonly model: string;
+  /** What it must answer. Absent: text. */
+  readonly output?: Schema<O>;
+  readonly maxTurns?: number;
+  /** Tools that it may use, as `pawl.yaml` names them. */
+  readonly tools?: readonly string[];
+}
+
+/** A step that an agent does: its answer in the shape of `output`, or a text. */
+export function agent<O = string, F = never>(name: string, options: AgentOptions<O, F>): Value<O | F> {
+  const scope = currentScope("agent");
+  const { prompt, model, output, maxTurns, tools, timeout } = options;
+  const { expr, after } = bindGiven(scope, prompt, "the prompt");
+  const timeoutMs = durationOf(timeout);
+  const input = toObject([
+    ["prompt", expr],
+    ["model", literal(model)],
+    ["max_turns", literalIfAny(maxTurns)],
+    ["timeout", literalIfAny(timeoutMs === undefined ? undefined : timeoutMs / 1_000)],
+    ["output_schema", literalIfAny(output && toJsonSchema(output))],
+    ["tools", literalIfAny(tools)],
+  ]);
+  return addWork(scope, { name, options, after }, { kind: "task", executor: "agent", input });
+}
+
+/** A step that calls a tool of an MCP server of the application, `server.tool`. Say what it gives as `tool<Answer>(...)`. */
+export function tool<O = unknown, F = never>(
+  name: string,
+  called: string,
+  args: Given<JsonObject>,
+  options: WorkOptions<F> = {},
+): Value<O | F> {
+  const scope = currentScope("tool");
+  const [, server, toolName] = /^([^.]+)\.(.+)$/.exec(called) ?? [];
+  if (server === undefined || toolName === undefined)
+    throw invalid(`\`${called}\` names no tool of a server`, "Write `server.tool`.");
+  const { expr, after } = bindGiven(scope, args, "the arguments");
+  const input = toObject([
+    ["tool", literal(toolName)],
+    ["server", literal(server)],
+    ["arguments", expr],
+  ]);
+  return addWork(scope, { name, options, after }, { kind: "task", executor: "mcp", input });
+}
+
+/** A workflow that a program or an application has, and what it gives. */
+export interface Callable<In, Out> {
+  readonly name: string;
+  /** For the compiler alone. */
+  readonly types?: { readonly input: In; readonly output: Out };
+}
+
+/** A step that runs another workflow: one of TypeScript, or the name or the file of one of any dialect. */
+export function call<In, Out, F = never>(
+  name: string,
+  workflow: Callable<In, Out>,
+  input: Given<NoInfer<In>>,
+  options?: WorkOptions<F>,
+): Value<Out | F>;
+export function call<Out = unknown, F = never>(
+  name: string,
+  workflow: string,
+  input: Given<JsonObject>,
+  options?: WorkOptions<F>,
+): Value<Out | F>;
+export function call(
+  name: string,
+  workflow: Callable<unknown, unknown> | string,
+  input: unknown,
+  options: WorkOptions<unknown> = {},
+): Value<unknown> {
+  const scope = currentScope("call");
+  const { expr, after } = bindGiven(scope, input, "the input");
+  const called = literal(typeof workflow === "string" ? workflow : workflow.name);
+  return addWork(scope, { name, options, after }, { kind: "call", workflow: called, input: expr });
+}
+
+/** Fails the flow that it stands in. A route answers with this code and message. */
+export function fail(
+  name: string,
+  failure: { readonly code: string; readonly message: string | Ref<string>; readonly details?: unknown },
+  options: StepOptions = {},
+): void {
+  const scope = currentScope("fail");
+  const { expr, after } = bindGiven(scope, failure, "the failure");
+  addWork(scope, { name, options, after }, { kind: "task", executor: "fail", input: expr });
+}
+
+export interface ApprovalOptions<F> extends StepOptions {
+  /** Default: the step's name. */
+  readonly message?: string | Ref<string>;
+  /** What the person judges. */
+  readonly show?: unknown;
+  /** What the person may change of it, or fill in. */
+  readonly form?: Schema<F>;
+  readonly timeout?: Duration;
+  /** Default: the run fails. */
+  readonly onTimeout?: "fail" | "skip";
+  /** False: what is declared after it does not wait for the answer. */
+  readonly gate?: boolean;
+}
+
+/** Waits for a person's yes. Whatever the scope declares after it waits too. */
+export function approval<F = { readonly approved: true }>(name: string, options: ApprovalOptions<F> = {}): Value<F> {
+  const scope = currentScope("approval");
+  const { message = name, show, form, timeout, onTimeout, gate = true } = options;
+  const text = bindGiven(scope, message, "the message");
+  const shown = show === undefined ? undefined : bindGiven(scope, show, "what is shown");
+  const timeoutMs = durationOf(timeout);
+  const step = addWork<F>(
+    scope,
+    { name, options, after: [...text.after, ...(shown?.after ?? [])] },
+    {
+      kind: "approve",
+      message: text.expr,
+      ...(shown === undefined ? {} : { show: shown.expr }),
+      ...(form === undefined ? {} : { allowEdit: true, schema: toJsonSchema(form) }),
+      ...(timeoutMs === undefined
+        ? {}
+        : { approvalTimeoutMs: timeoutMs, onApprovalTimeout: onTimeout === "skip" ? "skip" : "abort" }),
+    },
+  );
+  if (gate) scope.gates.push(name);
+  return step;
+}
+
+/** How long, until when, or for which event a run waits. A duration may be a reference too. */
+export type Waiting =
+  | Duration
+  | { readonly for: Ref<Duration> }
+  | { readonly until: string | Ref<string> }
+  | { readonly event: string | Ref<string>; readonly timeout?: Duration };
+
+/** Waits, for a time or an event, without a process. Whatever the scope declares after it waits too. Of an event: its payload. */
+export function wait<T = null>(
+  name: string,
+  waiting: Waiting,
+  options: StepOptions & { readonly gate?: boolean } = {},
+): Value<T> {
+  const scope = currentScope("wait");
+  const { wait: awaited, after } = lowerWait(scope, waiting);
+  const step = addWork<T>(scope, { name, options, after }, { kind: "wait", wait: awaited });
+  if (options.gate !== false) scope.gates.push(name);
+  return step;
+}
+
+function lowerWait(scope: Scope, waiting: Waiting): { readonly wait: Wait; readonly after: readonly string[] } {
+  if (typeof waiting === "string")
+    return { wait: { for: "duration", durationMs: literal(durationOf(waiting) ?? 0) }, after: [] };
+  if ("until" in waiting) {
+    const { expr, after } = bindGiven(scope, waiting.until, "the time");
+    return { wait: { for: "instant", at: expr }, after };
+  }
+  if ("event" in waiting) {
+    const { expr, after } = bindGiven(scope, waiting.event, "the event");
+    const timeoutMs = durationOf(waiting.timeout);
+    return { wait: { for: "event", name: expr, ...(timeoutMs === undefined ? {} : { timeoutMs }) }, after };
+  }
+  const { expr, after } = bindGiven(scope, waiting.for, "the duration");
+  return { wait: { for: "duration", durationMs: callOf("toMilliseconds", expr) }, after };
+}
+
+interface Declared {
+  readonly name: string;
+  readonly options: WorkOptions<unknown> & StepOptions;
+  readonly after: Bound["after"];
+}
+
+// An omit of each kind of step for itself.
+type Doing = Step extends infer Each ? (Each extends Step ? Omit<Each, "id" | "after" | "place"> : never) : never;
+
+/** Declares a step with what all of them may say. */
+export function addWork<T>(scope: Scope, { name, options, after }: Declared, doing: Doing): Value<T> {
+  refuseTaken(scope, name);
+  const named = options.after === undefined ? [] : bindGiven(scope, options.after, "`after`").after;
+  const { retry, timeout, maxCost, atMostOnce, fallback, finally: last } = options;
+  const timeoutMs = durationOf(timeout);
+  return addStep(scope, {
+    ...doing,
+    id: name,
+    after: [...after, ...named],
+    ...(retry === undefined ? {} : { retry: retryOf(retry) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxCost === undefined ? {} : { maxCostMicro: Math.round(maxCost * 1_000_000) }),
+    ...(atMostOnce === true ? { atMostOnce } : {}),
+    ...(fallback === undefined ? {} : { catch: catchFlow(scope, name, fallback) }),
+    ...(last === undefined ? {} : { finally: inFlow(scope, name, () => last()).flow }),
+  });
+}
+
+function catchFlow(scope: Scope, name: string, fallback: unknown): DagFlow {
+  return inFlow(scope, name, (inner) => {
+    if (typeof fallback !== "function") return fallback;
+    const error = makeReference<StepError>({
+      expr: { op: "path", root: "error", path: [] },
+      needs: [{ scope: inner }],
+    });
+    return (fallback as (error: Value<StepError>) => unknown)(error);
+  }).flow;
+}
+
+function retryOf(retry: number | Retry): RetryPolicy {
+  const {
+    attempts,
+    backoff = "exponential",
+    delay = "1s",
+    maxDelay = "5m",
+  } = typeof retry === "number" ? { attempts: retry } : retry;
+  return {
+    maxAttempts: attempts,
+    backoff,
+    initialMs: durationOf(delay) ?? 0,
+    maxMs: durationOf(maxDelay) ?? 0,
+    jitter: 0.2,
+  };
+}
+
+export function durationOf(duration: Duration | undefined): number | undefined {
+  if (duration === undefined) return undefined;
+  const ms = /[a-z]/.test(duration) ? toMilliseconds(duration) : undefined;
+  if (ms !== undefined) return ms;
+  throw invalid(`\`${duration}\` is no duration`, "Write it with its unit: `90s`, `5m`, `1h30m`, `2d`.");
+}

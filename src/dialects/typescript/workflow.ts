@@ -1,0 +1,119 @@
+import { checkGraph } from "../../core/graph/check-graph.ts";
+import type { DagFlow, Graph, Trigger } from "../../core/graph/graph.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { inputAt } from "../build-expr.ts";
+import type { DefinedFunction } from "./open-definition.ts";
+import { makeReference } from "./reference.ts";
+import { toJsonSchema } from "./schema.ts";
+import { closeFlow, define, invalid } from "./scope.ts";
+import { durationOf } from "./steps.ts";
+import type { Duration, Plain, Schema, Synchronous, Value } from "./types.ts";
+
+export interface WorkflowOptions<In, Out> {
+  readonly description?: string;
+  /** What it is started with: an object. */
+  readonly input?: Schema<In, Out>;
+  readonly budget?: {
+    readonly usd?: number;
+    readonly tokens?: number;
+    /** All tries of all steps together. */
+    readonly tries?: number;
+    /** What happens where it is used up. Default: the run stops. */
+    readonly then?: "stop" | "ask";
+  };
+  /** Of the whole run, waiting included. */
+  readonly timeout?: Duration;
+  /** Steps under way at once. */
+  readonly concurrency?: number;
+  /** What starts it by itself, where the engine serves. */
+  readonly trigger?:
+    | { readonly cron: string; readonly timezone?: string }
+    | { readonly event: string }
+    | { readonly queue: string }
+    /** `GET /leads/{id}` and the like. `open` asks for no key. */
+    | { readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`; readonly open?: boolean };
+}
+
+/** A definition: the graph that the engine runs, and the functions of its steps. */
+export interface Workflow<In, Out> {
+  readonly name: string;
+  readonly graph: Graph;
+  /** By the key that stands in the graph. */
+  readonly functions: ReadonlyMap<string, DefinedFunction>;
+  /** For the compiler alone. */
+  readonly types?: { readonly input: In; readonly output: Out };
+}
+
+/**
+ * Defines a workflow. The callback runs once, at once, and does no work: it declares steps, which run when a run comes to them.
+ * Steps run as soon as what they are given is there, so that steps that need nothing of each other run side by side. Throws
+ * `DEFINITION_INVALID`, `STEP_DUPLICATE`, `REFERENCE_MISUSED`, each with the line.
+ */
+export function workflow<R, In extends object = Record<never, never>, Filled extends object = In>(
+  name: string,
+  options: WorkflowOptions<In, Filled>,
+  callback: ((run: { readonly input: Value<Filled> }) => R) & Synchronous<R>,
+): Workflow<In, Plain<R>> {
+  const { definition, result: flow } = define(name, (root): DagFlow => {
+    const input = makeReference<Filled>({ expr: inputAt(), needs: [{ scope: root }] });
+    return closeFlow(root, callback({ input }));
+  });
+  const graph = toGraph(name, options, flow);
+  const [problem] = checkGraph(graph);
+  if (problem !== undefined) {
+    throw invalid(
+      `The workflow \`${name}\` cannot run: ${problem.path === undefined ? "" : `${problem.path}: `}${problem.message.replace(/\.$/, "")}`,
+      "Change the step named.",
+    );
+  }
+  const functions = [...definition.functions].map(([key, does]) => [`${name}/${key}`, does] as const);
+  return { name, graph, functions: new Map(functions) };
+}
+
+function toGraph(name: string, options: WorkflowOptions<object, object>, flow: DagFlow): Graph {
+  const { description, input, budget = {}, timeout, concurrency, trigger } = options;
+  const schema = input === undefined ? undefined : toJsonSchema(input);
+  const timeoutMs = durationOf(timeout);
+  return {
+    format: 1,
+    dialect: "typescript",
+    name,
+    ...(description === undefined ? {} : { description }),
+    input: { ...(schema === undefined ? {} : { schema }), declared: [], defaults: defaultsOf(schema) },
+    flow,
+    limits: {
+      ...(budget.usd === undefined ? {} : { maxCostMicro: Math.round(budget.usd * 1_000_000) }),
+      ...(budget.tokens === undefined && budget.tries === undefined
+        ? {}
+        : {
+            uses: {
+              ...(budget.tokens === undefined ? {} : { maxTokens: budget.tokens }),
+              ...(budget.tries === undefined ? {} : { maxTries: budget.tries }),
+            },
+          }),
+      ...(budget.then === undefined ? {} : { onExceeded: budget.then }),
+      ...(concurrency === undefined ? {} : { maxInFlight: concurrency }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    },
+    ending: { deadLetter: true },
+    ...(trigger === undefined ? {} : { trigger: toTrigger(trigger) }),
+    envAllowed: [],
+    settings: {},
+  };
+}
+
+function toTrigger(trigger: NonNullable<WorkflowOptions<object, object>["trigger"]>): Trigger {
+  if ("cron" in trigger) return { kind: "cron", schedule: trigger.cron, timezone: trigger.timezone ?? "UTC" };
+  if ("event" in trigger) return { kind: "event", event: trigger.event };
+  if ("queue" in trigger) return { kind: "queue", queueName: trigger.queue };
+  const [method = "", pathPattern = ""] = trigger.route.split(" ");
+  return { kind: "http", method, pathPattern, ...(trigger.open === true ? { auth: "open" } : {}) };
+}
+
+function defaultsOf(schema: JsonObject | undefined): JsonObject {
+  const properties = (schema?.["properties"] ?? {}) as { readonly [name: string]: JsonObject };
+  const given = Object.entries(properties).flatMap(([name, property]) =>
+    property["default"] === undefined ? [] : [[name, property["default"]] as const],
+  );
+  return Object.fromEntries(given);
+}

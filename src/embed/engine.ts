@@ -1,0 +1,218 @@
+import { resolve } from "node:path";
+import { createApp } from "../app/create-app.ts";
+import { ERRORS } from "../core/errors/error-table.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
+import { parseExact, writeExact } from "../core/exact-json.ts";
+import { asObject, type Json } from "../core/json.ts";
+import type { Workflow } from "../dialects/typescript/workflow.ts";
+import { findRun } from "../operations/application/find-run.ts";
+import type { AppHost, HttpService, OpenApplication } from "../operations/application/ports.ts";
+import { answerApproval } from "../operations/approvals/answer-approval.ts";
+import { listApprovals } from "../operations/approvals/describe-run-approvals.ts";
+import { checkPrograms } from "../operations/definitions/program-file.ts";
+import { cancelUnfinished } from "../operations/runs/cancel-unfinished.ts";
+import { FollowedRuns } from "../operations/runs/follow/followed-runs.ts";
+import { streamRun } from "../operations/runs/follow/stream-run.ts";
+import { readRunResult } from "../operations/runs/read-run-result.ts";
+import { toRunInput } from "../operations/start/input/to-run-input.ts";
+import { prepareStart } from "../operations/start/prepare-run.ts";
+import { RequestRunner } from "../operations/start/request-runner.ts";
+import { Submissions } from "../operations/start/submit-run.ts";
+import type { RunRecord } from "../ports/journal.ts";
+import type { AnyWorkflow, Pawl, PawlOptions, RunFailed, StartedRun } from "./api.ts";
+import { Programs } from "./programs.ts";
+
+interface EngineParts {
+  readonly app: OpenApplication;
+  readonly host: AppHost;
+  readonly programs: Programs;
+  readonly service: HttpService | undefined;
+}
+
+/** The engine within a program. */
+class Engine implements Pawl {
+  readonly #app: OpenApplication;
+  readonly #programs: Programs;
+  readonly #host: AppHost;
+  readonly #agent: string | undefined;
+  readonly #Failed: typeof RunFailed;
+  readonly #service: HttpService | undefined;
+  readonly #submissions: Submissions;
+  readonly #followed = new FollowedRuns();
+  #closed: Promise<void> | undefined;
+
+  constructor({ app, host, programs, service }: EngineParts, agent: string | undefined, Failed: typeof RunFailed) {
+    this.#Failed = Failed;
+    this.#service = service;
+    this.#app = app;
+    this.#host = host;
+    this.#programs = programs;
+    this.#agent = agent;
+    this.#submissions = new Submissions(new RequestRunner(host, { maxInFlight: Number.POSITIVE_INFINITY }));
+  }
+
+  get url(): string | undefined {
+    return this.#service?.url;
+  }
+
+  async start<In, Out>(
+    workflow: Pick<Workflow<In, Out>, "name" | "types">,
+    input: NoInfer<In>,
+    { idempotencyKey }: { readonly idempotencyKey?: string } = {},
+  ): Promise<StartedRun<Out>> {
+    const definition = this.#programs.definitionOf(workflow);
+    if (definition === undefined) {
+      throw new PawlError("WORKFLOW_NOT_FOUND", {
+        message: `The workflow \`${workflow.name}\` is not one of those that this Pawl was opened with.`,
+        remedy: "Name it in `openPawl({ workflows: [...] })`.",
+      });
+    }
+    const given = asObject(toJson(input));
+    const submitted = await this.#submissions.start(this.#app, {
+      asked: { workflow: workflow.name, input: given },
+      idempotencyKey,
+      prepare: async (runId) => {
+        const startable = {
+          definition,
+          input: await toRunInput(given, definition.graph),
+          ...(runId === undefined ? {} : { runId }),
+        };
+        const agent = this.#agent === undefined ? {} : { agent: this.#agent };
+        return { start: await prepareStart(this.#app, startable, { folder: this.#app.appDir, ...agent }) };
+      },
+    });
+    return this.run(submitted.is === "new" ? submitted.prepared.start.runId : submitted.record.id);
+  }
+
+  run<Out = unknown>(id: string): StartedRun<Out> {
+    return {
+      id,
+      result: () => this.#result<Out>(id),
+      events: (signal = new AbortController().signal) => streamRun(this.#app, id, { followed: this.#followed }, signal),
+    };
+  }
+
+  async approve(runId: string, step: string, edited?: unknown, by?: string): Promise<void> {
+    await this.#answer(runId, step, {
+      answer: "approve",
+      ...(edited === undefined ? {} : { edited: toJson(edited) }),
+      ...(by === undefined ? {} : { by }),
+    });
+  }
+
+  async reject(runId: string, step: string, comment?: string, by?: string): Promise<void> {
+    await this.#answer(runId, step, {
+      answer: "reject",
+      ...(comment === undefined ? {} : { comment }),
+      ...(by === undefined ? {} : { by }),
+    });
+  }
+
+  async signal(runId: string, event: string, payload: unknown = null): Promise<void> {
+    await this.#host.request(runId, { type: "signal", name: event, payload: toJson(payload) });
+  }
+
+  async cancel(runId: string, reason?: string): Promise<void> {
+    await cancelUnfinished(this.#app, runId, { by: "program", reason });
+  }
+
+  add(workflows: readonly AnyWorkflow[]): void {
+    this.#programs.add(workflows);
+  }
+
+  close({ drain = 10_000 }: { readonly drain?: number } = {}): Promise<void> {
+    this.#closed ??= this.#leave(drain);
+    return this.#closed;
+  }
+
+  async #leave(drainMs: number): Promise<void> {
+    const force = AbortSignal.timeout(drainMs);
+    try {
+      await this.#service?.stop(force);
+      await this.#app.park(force);
+    } finally {
+      await this.#app.close();
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #answer(runId: string, step: string, answer: Parameters<typeof answerApproval>[2]): Promise<void> {
+    const record = await findRun(this.#app, runId);
+    const open = await listApprovals(await this.#app.records(), record);
+    const named = open.filter(({ step_id, path }) => path === step || step_id === step);
+    const [only] = named;
+    if (only === undefined || named.length > 1) {
+      throw new PawlError("APPROVAL_NOT_OPEN", {
+        message:
+          only === undefined
+            ? `The run waits for no approval \`${step}\`.`
+            : `The run waits for ${named.length} approvals \`${step}\`.`,
+        remedy:
+          open.length === 0
+            ? ERRORS.APPROVAL_NOT_OPEN.remedy
+            : `Name one by its path: ${open.map(({ path }) => path).join(", ")}.`,
+      });
+    }
+    await answerApproval(this.#app, { record, path: only.path, asked: only.asked }, answer);
+  }
+
+  async #result<Out>(runId: string): Promise<Out> {
+    const record = await this.#ended(runId);
+    const { outcome } = await readRunResult(await this.#app.records(), record);
+    if (outcome.is === "completed") return outcome.output as Out;
+    throw new this.#Failed(record, outcome);
+  }
+
+  async #ended(runId: string): Promise<RunRecord> {
+    for (;;) {
+      const news = Promise.withResolvers<void>();
+      const stop = this.#host.watch(runId, ({ type }) => type === "event" && news.resolve());
+      try {
+        const record = await this.#host.settled(runId);
+        if (record.completedAt !== undefined) return record;
+        await news.promise;
+      } finally {
+        stop();
+      }
+    }
+  }
+}
+
+/** What is recorded of a value: what `JSON.stringify` writes of it, with every integer. */
+function toJson(value: unknown): Json {
+  return parseExact(writeExact(value));
+}
+
+/** `Failed`: as the program sees it, whose module is another copy. Throws `CONFIG_INVALID`, `DATA_LOCKED`. */
+export async function openEngine(options: PawlOptions, Failed: typeof RunFailed): Promise<Pawl> {
+  const { workflows, data, database, agent, folder = ".", serve, onDefect = console.error } = options;
+  const programs = new Programs();
+  programs.add(await checkPrograms(workflows));
+  const flags = {
+    ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "`data`" } }),
+    ...(database === undefined ? {} : { "database.url": { value: database, flag: "`database`" } }),
+  };
+  const app = await createApp({
+    appDir: folder,
+    flags,
+    environment: process.env,
+    program: [process.execPath],
+    programs,
+    tell: () => undefined,
+    onDefect,
+  });
+  const { log = () => undefined, ...address } = serve ?? {};
+  const service = serve === undefined ? undefined : await app.listen({ ...address, log });
+  const host = await app.host();
+  if (host.role === "guest") {
+    await app.close();
+    throw new PawlError("DATA_LOCKED", {
+      message: `Process ${host.ownerPid} drives the runs of ${app.dataDir}, and has not the functions of this program.`,
+      remedy: "End it first, or open another data folder; several programs share a PostgreSQL database (`database`).",
+    });
+  }
+  return new Engine({ app, host, programs, service }, agent, Failed);
+}

@@ -1,0 +1,121 @@
+import { pathToFileURL } from "node:url";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
+import { liftControls } from "../../core/graph/lift-controls.ts";
+import { asObject } from "../../core/json.ts";
+import { parseJson } from "../../core/parse-json.ts";
+import { explainCron, isTimezone } from "../../dialects/explain-cron.ts";
+import type { DefinedFunction } from "../../dialects/typescript/open-definition.ts";
+import type { Workflow } from "../../dialects/typescript/workflow.ts";
+import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { StepFunctions } from "../../ports/step-functions.ts";
+
+export type ProgramWorkflow = Pick<Workflow<never, unknown>, "name" | "graph" | "functions">;
+
+/** The workflows that a file of TypeScript or JavaScript exports. It is a program: reading it runs it. Throws `DEFINITION_INVALID`. */
+export async function readProgram(file: string): Promise<readonly ProgramWorkflow[]> {
+  const exported = await importProgram(file);
+  const workflows = [...new Set(Object.values(exported))].filter(isWorkflow);
+  if (workflows.length > 0) return checkPrograms(workflows);
+  throw new PawlError("DEFINITION_INVALID", {
+    message: `${file} exports no workflow.`,
+    remedy: 'Write `export const NAME = workflow("NAME", ...)`, with `workflow` of the package `pawl`.',
+  });
+}
+
+/** What a definition cannot say of itself while it is made: whether its schedule is one. Throws `DEFINITION_INVALID`. */
+export async function checkPrograms<W extends ProgramWorkflow>(workflows: readonly W[]): Promise<readonly W[]> {
+  for (const { name, graph } of workflows) {
+    if (graph.trigger?.kind !== "cron") continue;
+    const { schedule, timezone } = graph.trigger;
+    const reason =
+      (await explainCron(schedule)) ?? (isTimezone(timezone) ? undefined : `\`${timezone}\` is no time zone`);
+    if (reason === undefined) continue;
+    throw new PawlError("DEFINITION_INVALID", {
+      message: `The schedule of the workflow \`${name}\` is refused: ${reason.replace(/\.$/, "")}.`,
+      remedy: "Write five fields, such as `0 9 * * 1-5`, and an IANA name, such as `Europe/Berlin`.",
+    });
+  }
+  return workflows;
+}
+
+/** The workflow of a file: the one that is named, else its only one. Throws `WORKFLOW_NOT_FOUND`, `PART_NOT_CHOSEN`, and as `readProgram`. */
+export async function findInProgram(file: string, name: string | undefined): Promise<CompiledDefinition> {
+  const workflows = await readProgram(file);
+  const names = workflows.map((workflow) => workflow.name).join(", ");
+  const [only] = name === undefined ? workflows : workflows.filter((workflow) => workflow.name === name);
+  if (only === undefined)
+    throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${file} has no workflow "${name}"; it has ${names}.` });
+  if (name === undefined && workflows.length > 1)
+    throw new PawlError("PART_NOT_CHOSEN", { message: `${file} has several workflows: ${names}.` });
+  return compileProgram(only, file);
+}
+
+/** The functions of a file's steps, for as long as this process lasts: what changes in the file is not seen. */
+export async function readFunctions(file: string): Promise<StepFunctions> {
+  const functions = new Map((await readProgram(file)).flatMap(({ functions }) => [...functions]));
+  return { find: findIn(functions), changed: () => new Promise(() => undefined) };
+}
+
+export function findIn(functions: ReadonlyMap<string, DefinedFunction>): StepFunctions["find"] {
+  return ({ key, version }) => {
+    const found = functions.get(key);
+    return found?.version === version ? found.does : undefined;
+  };
+}
+
+/** The name of the workflow in a pinned text, which is its graph. */
+export function nameOfPinned(text: string): string | undefined {
+  const { name } = asObject(parseJson(text));
+  return typeof name === "string" ? name : undefined;
+}
+
+export function compileProgram({ graph }: Pick<ProgramWorkflow, "graph">, source?: string): CompiledDefinition {
+  return { text: writeExact(graph), graph: liftControls(graph), ...(source === undefined ? {} : { source }) };
+}
+
+async function importProgram(file: string): Promise<object> {
+  try {
+    return (await import(pathToFileURL(file).href)) as object;
+  } catch (cause) {
+    if (cause instanceof PawlError) throw cause;
+    const { code, message, remedy } = describeFailure(cause);
+    throw new PawlError("DEFINITION_INVALID", {
+      message: `${file} cannot be read: ${message}`,
+      remedy: remedy ?? remedyOf(code),
+      cause,
+    });
+  }
+}
+
+/** What another copy of the package throws is no `PawlError` of this one. */
+function describeFailure(cause: unknown): {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy?: string;
+} {
+  if (!(cause instanceof Error)) return { code: "", message: String(cause) };
+  const { code, remedy } = cause as { readonly code?: unknown; readonly remedy?: unknown };
+  return { code: String(code ?? ""), message: cause.message, ...(typeof remedy === "string" ? { remedy } : {}) };
+}
+
+function remedyOf(code: string): string {
+  if (code === "ERR_MODULE_NOT_FOUND") return "Install what it imports: `npm i pawl`, for the package itself.";
+  if (code === "ERR_UNKNOWN_FILE_EXTENSION")
+    return "Node reads TypeScript from 22.18 on: use a newer one, or write JavaScript.";
+  if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
+    return "Node only takes types away: write no enums, namespaces and parameter properties.";
+  return "Correct the program: `node FILE` says more.";
+}
+
+function isWorkflow(value: unknown): value is ProgramWorkflow {
+  if (typeof value !== "object" || value === null || !("graph" in value && "functions" in value)) return false;
+  const { graph, functions } = value;
+  return (
+    typeof graph === "object" &&
+    graph !== null &&
+    "dialect" in graph &&
+    graph.dialect === "typescript" &&
+    functions instanceof Map
+  );
+}

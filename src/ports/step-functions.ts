@@ -1,0 +1,46 @@
+/** The functions of this program that steps call. */
+export interface StepFunctions {
+  /** Undefined: the program has no such function, or has it in another version. */
+  find(asked: { readonly key: string; readonly version: number }): StepFunction | undefined;
+  /** Resolves when functions have been added. */
+  changed(): Promise<void>;
+}
+
+/** Takes and gives JSON. */
+export type StepFunction = (input: unknown, context: StepContext) => unknown;
+
+/** What a step's function is told beside its input. */
+export interface StepContext {
+  readonly runId: string;
+  /** The place of the step in its run, such as `leads[3]/fetch`. */
+  readonly path: string;
+  /** Counts the tries, from 1. */
+  readonly attempt: number;
+  /** The same in every attempt whose effect may be the same one. A service that is given it does the work once. */
+  readonly idempotencyKey: string;
+  /** Aborts when the run is cancelled, the time is over or the process stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Thrown by a function: its step fails with this code. */
+export class StepFailure extends Error {
+  readonly code: string;
+  /** Whether the step's policy may try it again. */
+  readonly retryable: boolean;
+
+  constructor(
+    code: string,
+    message: string,
+    { retryable = false, cause }: { retryable?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "StepFailure";
+    this.code = code;
+    this.retryable = retryable;
+  }
+}
+
+/** Of any copy of this module: a program may have loaded two. */
+export function isStepFailure(error: unknown): error is StepFailure {
+  return error instanceof Error && error.name === "StepFailure" && "code" in error && "retryable" in error;
+}

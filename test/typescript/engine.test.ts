@@ -1,0 +1,277 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import type { Workflow } from "../../src/dialects/typescript/workflow.ts";
+import {
+  type AnyWorkflow,
+  approval,
+  call,
+  each,
+  eq,
+  fail,
+  loop,
+  openPawl,
+  type Pawl,
+  type PawlOptions,
+  RunFailed,
+  run,
+  StepFailure,
+  text,
+  wait,
+  when,
+  workflow,
+} from "../../src/embed/pawl.ts";
+import { temporaryFolder } from "../contracts/temporary-folder.ts";
+
+async function open(options: Partial<PawlOptions>, ...workflows: AnyWorkflow[]): Promise<Pawl> {
+  const folder = temporaryFolder();
+  const pawl = await openPawl({ folder, data: join(folder, "data"), workflows, agent: "simulated", ...options });
+  onTestFinished(() => pawl.close({ drain: 0 }));
+  return pawl;
+}
+
+/** What a workflow gives for an input. */
+async function resultOf<In, Out>(flow: Workflow<In, Out>, input: In): Promise<Out> {
+  const pawl = await open({}, flow as unknown as AnyWorkflow);
+  return (await pawl.start(flow as Workflow<unknown, Out>, input)).result();
+}
+
+test("values go from step to step, through loops, choices and lists", async () => {
+  const flow = workflow(
+    "w",
+    { input: z.object({ list: z.array(z.number()), to: z.string().default("you") }) },
+    ({ input }) => {
+      const twice = each(input.list, (item, index) => ({ n: run("twice", { item }, ({ item }) => item * 2), index }));
+      const grown = loop("grow", { max: 5, first: { word: "", n: 0 } }, (was) => {
+        const next = run("more", { was }, ({ was }) => ({ word: `${was.word}x`, n: was.n + 1 }));
+        return { next, done: eq(next.n, 3) };
+      });
+      const bounded = loop("bounded", { max: 2, first: 0 }, (was) => ({
+        next: run("add", { was }, ({ was }) => was + 1),
+        done: false,
+      }));
+      const kind = when(
+        eq(grown.n, 3),
+        () => text`Dear ${input.to}`,
+        () => "never",
+      );
+      const other = when(eq(grown.n, 4), () => "never");
+      return { twice, grown, bounded, kind, other };
+    },
+  );
+  expect(await resultOf(flow, { list: [3, 4] })).toEqual({
+    twice: [
+      { n: 6, index: 0 },
+      { n: 8, index: 1 },
+    ],
+    grown: { word: "xxx", n: 3 },
+    bounded: 2,
+    kind: "Dear you",
+    other: null,
+  });
+});
+
+test("a function that fails is tried again, then its fallback stands in, and what comes after it runs", async () => {
+  let tries = 0;
+  const cleaned: number[] = [];
+  const flow = workflow("w", {}, () => {
+    const shaky = run(
+      "shaky",
+      {},
+      () => {
+        tries += 1;
+        if (tries < 3) throw new Error("not yet");
+        return tries;
+      },
+      { retry: { attempts: 3, delay: "1ms" } },
+    );
+    const broken = run(
+      "broken",
+      {},
+      (): string => {
+        throw new StepFailure("NO_STOCK", "None left.");
+      },
+      {
+        retry: 3,
+        fallback: (error) => text`${error.code}: ${error.message}`,
+        finally: () => void run("clean", {}, () => void cleaned.push(1)),
+      },
+    );
+    return { shaky, broken };
+  });
+  expect(await resultOf(flow, {})).toEqual({ shaky: 3, broken: "NO_STOCK: None left." });
+  expect(cleaned).toEqual([1]);
+});
+
+test("a run that fails rejects with the step's code, whichever way it failed", async () => {
+  const thrown = workflow("thrown", {}, () =>
+    run("a", {}, (): null => {
+      throw new TypeError("no such thing");
+    }),
+  );
+  const failed = workflow("failed", {}, () => fail("stop", { code: "TOO_LATE", message: "It is over." }));
+  const pawl = await open({}, thrown, failed);
+  const error = await (await pawl.start(thrown, {})).result().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(RunFailed);
+  expect(error).toMatchObject({ code: "FUNCTION_FAILED", message: "no such thing", status: "failed" });
+  await expect((await pawl.start(failed, {})).result()).rejects.toMatchObject({
+    code: "TOO_LATE",
+    message: "It is over.",
+  });
+});
+
+test("an approval is answered with what its form asks for, and what stands behind it has waited", async () => {
+  const order: string[] = [];
+  const flow = workflow("w", {}, () => {
+    const early = run("early", {}, () => void order.push("early"));
+    const answer = approval("pay?", { show: { early, sum: 3 }, form: z.object({ sum: z.number() }) });
+    return run("pay", { sum: answer.sum }, ({ sum }) => {
+      order.push("pay");
+      return sum;
+    });
+  });
+  const pawl = await open({}, flow);
+  const started = await pawl.start(flow, {});
+  await restOf(pawl, started.id, "awaiting_approval");
+  expect(order).toEqual(["early"]);
+  await expect(pawl.approve(started.id, "pay")).rejects.toMatchObject({ code: "APPROVAL_NOT_OPEN" });
+  await expect(pawl.approve(started.id, "pay?", { sum: "x" })).rejects.toMatchObject({ code: "APPROVAL_EDIT_REFUSED" });
+  await pawl.approve(started.id, "pay?", { sum: 7 });
+  expect(await started.result()).toBe(7);
+});
+
+test("a run waits for an event, and calls a workflow of this program and one of a file", async () => {
+  const child = workflow("child", { input: z.object({ n: z.number() }) }, ({ input }) =>
+    run("square", { n: input.n }, ({ n }) => n * n),
+  );
+  const flow = workflow("w", {}, () => {
+    const paid = wait<{ n: number }>("paid", { event: "payment" });
+    return call("square", child, { n: paid.n });
+  });
+  const pawl = await open({}, flow, child);
+  const started = await pawl.start(flow, {});
+  await restOf(pawl, started.id, "waiting");
+  await pawl.signal(started.id, "payment", { n: 4 });
+  expect(await started.result()).toBe(16);
+});
+
+test("equal requests with one key have one run, and an input that does not fit has none", async () => {
+  const flow = workflow("w", { input: z.object({ n: z.number() }) }, ({ input }) =>
+    run("a", { n: input.n }, ({ n }) => n),
+  );
+  const pawl = await open({}, flow);
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count += 1) ids.push((await pawl.start(flow, { n: 1 }, { idempotencyKey: "k" })).id);
+  expect(new Set(ids).size).toBe(1);
+  await expect(pawl.start(flow, { n: 2 }, { idempotencyKey: "k" })).rejects.toMatchObject({
+    code: "IDEMPOTENCY_MISMATCH",
+  });
+  await expect(pawl.start(flow, { n: "x" } as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  await expect(
+    pawl.start(
+      workflow("other", {}, () => undefined),
+      {},
+    ),
+  ).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
+});
+
+test("a step whose function is missing or of another version waits for it, and goes on when it comes", async () => {
+  const build = (version: number) => workflow("w", {}, () => run("a", {}, () => version, { version }));
+  const pawl = await open({}, build(1));
+  const started = await pawl.start(build(1), {});
+  expect(await started.result()).toBe(1);
+  const folder = temporaryFolder();
+  const first = await openPawl({ folder, data: join(folder, "data"), workflows: [hanging()] });
+  const { id } = await first.start(hanging(), {});
+  await first.close({ drain: 0 });
+  const second = await openPawl({ folder, data: join(folder, "data"), workflows: [build(2)] });
+  onTestFinished(() => second.close({ drain: 0 }));
+  second.add([build(1)]);
+  expect(await second.run(id).result()).toBe(1);
+
+  function hanging() {
+    return workflow("w", {}, () =>
+      run(
+        "a",
+        {},
+        (_, { signal }) =>
+          new Promise<number>((_, reject) => {
+            signal.addEventListener("abort", () => reject(new Error("aborted")));
+          }),
+      ),
+    );
+  }
+});
+
+test("a program serves its workflows: by a route, by name over the API, on a schedule; and a schedule that is none is refused", async () => {
+  const input = z.object({ id: z.string() });
+  const lead = workflow("lead", { input, trigger: { route: "POST /leads/{id}", open: true } }, ({ input }) =>
+    run("find", { id: input.id }, ({ id }) => ({ found: id })),
+  );
+  const nightly = workflow("nightly", { trigger: { cron: "0 3 * * *", timezone: "Europe/Berlin" } }, () =>
+    run("report", {}, () => "done"),
+  );
+  const pawl = await open({ serve: { port: 0 } }, lead, nightly);
+  const answer = await fetch(`${pawl.url}/leads/7`, {
+    method: "POST",
+    body: JSON.stringify({ id: "7" }),
+    headers: { "content-type": "application/json" },
+  });
+  expect([answer.status, await answer.json()]).toEqual([200, { found: "7" }]);
+  const started = await fetch(`${pawl.url}/workflows/run`, {
+    method: "POST",
+    body: JSON.stringify({ workflow: "nightly" }),
+    headers: { "content-type": "application/json" },
+  });
+  const { data } = (await started.json()) as { data: { run_id: string } };
+  expect(await pawl.run(data.run_id).result()).toBe("done");
+  const schedules = await (await fetch(`${pawl.url}/schedules`)).json();
+  expect(schedules).toMatchObject({
+    data: { items: [{ workflow_name: "nightly", cron_expression: "0 3 * * *", timezone: "Europe/Berlin" }] },
+  });
+  const never = workflow("never", { trigger: { cron: "at night" } }, () => undefined);
+  await expect(open({}, never)).rejects.toMatchObject({
+    code: "DEFINITION_INVALID",
+    message: expect.stringContaining("`never`"),
+  });
+});
+
+async function restOf(pawl: Pawl, id: string, status: string): Promise<void> {
+  for await (const { event, data } of pawl.run(id).events()) if (event === "status" && data.status === status) return;
+}
+
+const PROGRAM = join(import.meta.dirname, "fan-out-program.ts");
+const COUNT = 60;
+
+test("of a program that is killed again and again no function that has ended is called twice", async () => {
+  const folder = temporaryFolder();
+  const notes = join(folder, "notes");
+  const lines = () => (existsSync(notes) ? readFileSync(notes, "utf8").split("\n").filter(Boolean) : []);
+  const start = () =>
+    spawn(process.execPath, [PROGRAM, join(folder, "data"), notes, String(COUNT)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+  for (const kills of [10, 40, 80]) {
+    const child = start();
+    const exited = once(child, "exit");
+    await expect.poll(() => lines().length, { interval: 2 }).toBeGreaterThan(kills);
+    child.kill("SIGKILL");
+    await exited;
+  }
+  const last = start();
+  const said = await textOf(last.stdout);
+  expect(said).toContain(`ended ${COUNT * (COUNT - 1)}\n`);
+  const begun = lines()
+    .filter((line) => line.startsWith("begin"))
+    .map((line) => line.split(" ")[1]);
+  const ended = lines()
+    .filter((line) => line.startsWith("end"))
+    .map((line) => line.split(" ")[1]);
+  expect(new Set(ended).size).toBe(COUNT);
+  // A call that was cut off is made again; those that a kill cut off after their end and before their record are at most the window of each kill.
+  expect(begun.length - COUNT).toBeLessThanOrEqual(3 * 4);
+});
