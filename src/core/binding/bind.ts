@@ -28,6 +28,8 @@ export interface Binding {
   readonly output?: Json;
   /** The output is that of a step that has failed: `{error}`. */
   readonly hasFailed?: boolean;
+  /** As of a scope. */
+  noteMissing?(written: string): void;
 }
 
 /** Evaluates an expression on full values: prompts, inputs, projections. One pass; what is put in is never expanded. */
@@ -84,6 +86,10 @@ class BindingScope implements ExpressionScope {
 
   matches(...asked: Parameters<Matches>): boolean {
     return this.#binding.values.matches?.(...asked) ?? false;
+  }
+
+  noteMissing(written: string): void {
+    this.#binding.noteMissing?.(written);
   }
 
   #root(expr: PathExpr): Json | undefined {

@@ -192,7 +192,7 @@ describe("functions", () => {
     ["trim", ["  a "], "a"],
     ["split", ["a,b", ","], ["a", "b"]],
     ["split", ["a", 1], undefined],
-    ["join", [["a", 1, null], "-"], "a-1-null"],
+    ["join", [["a", 1, null], "-"], "a-1-"],
     ["join", [["a", "b"]], "a,b"],
     ["join", ["ab", "-"], undefined],
     ["matches", [1, "a"], false],

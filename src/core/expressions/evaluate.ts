@@ -77,7 +77,20 @@ function readLocal(expr: PathExpr, work: Work, locals: Local | undefined): Json 
 
 function fill(part: { readonly value: Expr; readonly written: string }, work: Work, locals: Local | undefined): string {
   const value = evaluateIn(part.value, work, locals);
+  if (value === undefined || value === null) work.scope.noteMissing?.(part.written || writePath(part.value) || "null");
   return value === undefined ? part.written : toText(value, work);
+}
+
+function isReference(expr: Expr): boolean {
+  return expr.op === "path" || (expr.op === "first" && expr.of.every(({ op }) => op === "path"));
+}
+
+function writePath(expr: Expr): string {
+  const path = expr.op === "first" ? expr.of[0] : expr;
+  if (path?.op !== "path") return "";
+  return [path.root, path.name ?? "", ...(path.root === "steps" ? ["output"] : []), ...path.path]
+    .filter((part) => part !== "")
+    .join(".");
 }
 
 function evaluateEntries(entries: { readonly [name: string]: Expr }, work: Work, locals: Local | undefined): Json {
@@ -85,6 +98,7 @@ function evaluateEntries(entries: { readonly [name: string]: Expr }, work: Work,
   for (const [name, entry] of Object.entries(entries)) {
     const value = evaluateIn(entry, work, locals);
     if (value !== undefined) result.push([name, value]);
+    else if (isReference(entry)) work.scope.noteMissing?.(writePath(entry));
   }
   // `fromEntries` defines own properties: a name such as `__proto__` stays data.
   return work.made(Object.fromEntries(result));

@@ -123,6 +123,8 @@ export interface Scope {
   matches?: Matches;
   /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
+  /** Told of what a text or a name was to have, and leads nowhere or is null, as it is written. */
+  noteMissing?(written: string): void;
 }
 
 /** The longest text that an expression makes: far more than a value may have, far less than the engine can hold. */

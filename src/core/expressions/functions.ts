@@ -124,5 +124,6 @@ function join(list: Json | undefined, separator: Json | undefined, work: Work): 
 
 /** One at a time, so that what becomes too long is given up before everything is written. */
 function* textsOf(list: readonly Json[], work: Work): Generator<string> {
-  for (const item of list) yield toText(item, work);
+  // What is missing does not become text.
+  for (const item of list) yield item === null ? "" : toText(item, work);
 }

@@ -41,6 +41,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     assigned: { v: [1, 9007199254740993n] },
     policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
     reused: { run: "r0", seq: 9 },
+    missing: ["{input.x}"],
     decided: [{ to: "b" }],
   },
   stepFailed: {
@@ -60,6 +61,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     projected: {},
     assigned: {},
     policies: [{ policy: "p", action: "alert", why: "w", found: { email: 1 } }],
+    missing: ["{input.x}"],
     outspent: { promisedMicro: 12 },
     decided: [],
   },

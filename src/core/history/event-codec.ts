@@ -92,7 +92,7 @@ function encodeStepStarted(event: StepStarted): StoredEvent {
 function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
   const { type, path, attempt, at, costMicro } = event;
   const { startedAt, waitedMs, inputHash, empty, unpriced, usage, repaired } = event;
-  const { projected, assigned, reused, policies, decided, bytes } = event;
+  const { projected, assigned, reused, policies, missing, decided, bytes } = event;
   const rest = {
     startedAt,
     waitedMs,
@@ -105,6 +105,7 @@ function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
     assigned,
     reused,
     policies,
+    missing,
     decided,
     bytes,
   };
@@ -124,12 +125,13 @@ function isPlain({
   assigned,
   reused,
   policies,
+  missing,
   decided,
   bytes,
 }: StepSucceeded): boolean {
   const more = waitedMs ?? empty ?? unpriced ?? usage ?? repaired;
   return (
-    (more ?? projected ?? assigned ?? reused ?? policies ?? decided ?? bytes) === undefined &&
+    (more ?? projected ?? assigned ?? reused ?? policies ?? missing ?? decided ?? bytes) === undefined &&
     UPCASTERS.stepSucceeded.length === 0
   );
 }

@@ -118,6 +118,8 @@ export interface StepSucceeded extends WithValue {
   readonly reused?: { readonly run: string; readonly seq: number };
   /** Decisions of policies about the output: a rebuild asks no policy. */
   readonly policies?: readonly PolicyDecision[];
+  /** References of its input that led nowhere, as they are written. */
+  readonly missing?: readonly string[];
 }
 
 /** Value: the details, where there are some. */
@@ -141,6 +143,8 @@ export interface StepFailed extends EventCommon {
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
   readonly policies?: readonly PolicyDecision[];
+  /** As of `stepSucceeded`. */
+  readonly missing?: readonly string[];
   /** A budget has nothing more for the step, which is no failure of its own: the run ends. */
   readonly outspent?: {
     /** In journals of before, where attempts were promised a part of a budget: the step waited for more. */

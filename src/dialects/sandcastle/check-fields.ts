@@ -20,7 +20,7 @@ interface Checked {
 
 /**
  * Names in references that schemas do not declare. A value may hold more than its schema declares, so that only a likely
- * misspelling is an error.
+ * misspelling is an error, and any name that a schema rules out (`additionalProperties: false`).
  */
 export function checkFields(checked: Checked): void {
   for (const step of checked.workflow.steps) {
@@ -69,12 +69,15 @@ function checkInput(
     return checkPath(slot, rest, { schema, says: "`input_schema`" }, problems);
   }
   const items = itemsOf(domain, checked);
+  const isInputClosed = isClosed(workflow.input.schema);
   if (name === "_item") return checkPath(slot, rest, { schema: items, says: "the items' schema" }, problems);
-  if (domain === undefined) return reportSlip(slot, name, { known: declared, says: "`input_schema`" }, problems);
+  if (domain === undefined)
+    return reportSlip(slot, name, { known: declared, says: "`input_schema`", isClosed: isInputClosed }, problems);
   // Where nothing is declared for items, any name may be one of their fields.
   const fields = checked.domains.fieldsOf.get(domain);
   if (fields === undefined || fields.has(name)) return;
-  reportSlip(slot, name, { known: new Set([...declared, ...fields]), says: "`input_schema`" }, problems);
+  const known = new Set([...declared, ...fields]);
+  reportSlip(slot, name, { known, says: "`input_schema`", isClosed: isInputClosed && isClosed(items) }, problems);
 }
 
 interface Declared {
@@ -87,17 +90,26 @@ function checkPath(slot: Slot, path: Path, { schema, says }: Declared, problems:
   path.forEach((key, index) => {
     const known = fieldsOf(partOf(schema, path.slice(0, index)));
     if (typeof key === "string" && known !== undefined && !known.has(key))
-      reportSlip(slot, key, { known, says }, problems);
+      reportSlip(slot, key, { known, says, isClosed: isClosed(partOf(schema, path.slice(0, index))) }, problems);
   });
+}
+
+/** Nothing but what it declares can be there. */
+function isClosed(schema: JsonObject | undefined): boolean {
+  return schema?.["additionalProperties"] === false;
 }
 
 function reportSlip(
   { written, start, end }: Slot,
   name: string,
-  { known, says }: { readonly known: ReadonlySet<string>; readonly says: string },
+  {
+    known,
+    says,
+    isClosed = false,
+  }: { readonly known: ReadonlySet<string>; readonly says: string; readonly isClosed?: boolean },
   problems: ProblemList,
 ): void {
-  if (!isMisspelt(name, known)) return;
+  if (!isClosed && !isMisspelt(name, known)) return;
   const message = `\`${toExcerpt(written)}\`: ${says} does not declare \`${toExcerpt(name)}\`.`;
   problems.slip({ code: "EXPRESSION_INVALID", at: { start, end }, message, remedy: suggest(name, known) });
 }

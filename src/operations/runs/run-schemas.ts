@@ -85,6 +85,10 @@ const stepSchema = z
     usage: jsonObjectSchema,
     duration_seconds: z.number().nullable(),
     error: errorSchema.nullable(),
+    missing: z
+      .array(z.string())
+      .optional()
+      .describe("References of its input that led nowhere, or to null, as they are written. Absent: none."),
     violations: z
       .array(violationSchema)
       .optional()

@@ -121,6 +121,13 @@ function Detail({ run, step, texts, asOf, onSelect, onWhole }: DetailProps) {
           )}
         </Section>
       )}
+      {step.missing.length > 0 && (
+        <Section title="Missing">
+          <p>
+            References that led nowhere: <code>{step.missing.join(", ")}</code>
+          </p>
+        </Section>
+      )}
       {step.violations.length > 0 && (
         <Section title="Policies">
           <ul>

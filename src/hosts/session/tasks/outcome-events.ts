@@ -35,6 +35,7 @@ export function toSucceededEvent(
   if (usage !== undefined) event.usage = usage;
   if (repaired === true) event.repaired = true;
   if (decisions !== undefined) event.policies = decisions;
+  if (task.bound.missing !== undefined) event.missing = task.bound.missing;
   if (projection.projected !== undefined) event.projected = projection.projected;
   if (projection.assigned !== undefined) event.assigned = projection.assigned;
   return event;
@@ -62,6 +63,7 @@ export function toFailedEvent(
     ...(outcome.isAnswered === true && { answered: true }),
     inputHash: task.inputHash,
     ...policiesOf(task),
+    ...(task.bound.missing === undefined ? {} : { missing: task.bound.missing }),
     ...costOf(outcome),
     ...(outcome.outspent === undefined ? {} : { outspent: {} }),
   };

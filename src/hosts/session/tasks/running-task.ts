@@ -113,7 +113,7 @@ export class RunningTask implements Task, StartNote {
     const given = this.bound.withVariables?.();
     if (given === undefined) return;
     learn(given.secrets);
-    this.bound = given;
+    this.bound = { ...this.bound, input: given.input };
   }
 
   get step(): TaskStep {

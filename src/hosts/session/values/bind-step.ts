@@ -20,10 +20,25 @@ export async function bindAll(run: LiveRun, instance: Instance, exprs: readonly 
 /** What is called with them is told at the last moment, and no record has their values. Prompts read them as any other value. */
 const TAKE_VARIABLES: ReadonlySet<ExecutorKind> = new Set(["code", "http", "mcp", "terminal"]);
 
+/** How much is kept of references that led nowhere. */
+const MAX_MISSING = 20;
+const MAX_MISSING_CHARS = 200;
+
+/** Facts that dialects pass on where a request has them. */
+const MAY_BE_ABSENT: ReadonlySet<string> = new Set([
+  "input.context.appId",
+  "input.context.traceId",
+  "input.context.mcp_endpoint",
+  "input.requestId",
+  "input.session_id",
+]);
+
 /** What a task is given. */
 export interface TaskInput {
   /** With `${NAME}` in place of variables of the environment where its executor takes them. */
   readonly input: Json;
+  /** References that led nowhere. Absent: none. */
+  readonly missing?: readonly string[];
   /** The same with their values, and those. Throws `VARIABLE_MISSING`. Absent: it takes none. */
   withVariables?(): { readonly input: Json; readonly secrets: readonly string[] };
 }
@@ -35,14 +50,19 @@ export function bindTask(
   from: Viewpoint,
   values: Values,
 ): TaskInput {
-  const bindWith = (env: Values["env"]) => bind({ state: run.state, from, values: { ...values, env } }, step.input);
+  const noted = new Set<string>();
+  const noteMissing = (written: string) => {
+    if (noted.size < MAX_MISSING && !MAY_BE_ABSENT.has(written)) noted.add(written.slice(0, MAX_MISSING_CHARS));
+  };
+  const bindWith = (env: Values["env"]) =>
+    bind({ state: run.state, from, values: { ...values, env }, noteMissing }, step.input) ?? null;
   const { graph } = scope.frame.graph;
-  if (graph.envAllowed.length === 0 || traitsOf(graph).isTerminal || !TAKE_VARIABLES.has(step.executor)) {
-    return { input: bind({ state: run.state, from, values }, step.input) ?? null };
-  }
-  const input = bindWith((name) => `\${${name}}`) ?? null;
-  // Those tools keep what they are given.
-  if (isCoreTool(input)) return { input };
+  const takesVariables =
+    graph.envAllowed.length > 0 && TAKE_VARIABLES.has(step.executor) && !traitsOf(graph).isTerminal;
+  const input = bindWith(takesVariables ? (name) => `\${${name}}` : values.env);
+  const bound = noted.size === 0 ? { input } : { input, missing: [...noted] };
+  // Tools of every application keep what they are given.
+  if (!takesVariables || isCoreTool(input)) return bound;
   const withVariables = () => {
     const secrets: string[] = [];
     const filled = bindWith((name) => {
@@ -50,9 +70,9 @@ export function bindTask(
       secrets.push(value);
       return value;
     });
-    return { input: filled ?? null, secrets };
+    return { input: filled, secrets };
   };
-  return { input, withVariables };
+  return { ...bound, withVariables };
 }
 
 function isCoreTool(input: Json): boolean {

@@ -116,6 +116,7 @@ export class RunHistory {
     if ("usage" in event && event.usage !== undefined) this.usage = addUsage(this.usage, event.usage);
     if (event.type === "runFinished") this.finishedAt = event.at;
     if (step === undefined) return;
+    if ("missing" in event && event.missing !== undefined) step.missing = event.missing;
     if ("policies" in event && event.policies !== undefined) step.decisions = [...step.decisions, ...event.policies];
     switch (event.type) {
       case "stepStarted":

@@ -189,6 +189,7 @@ async function describeSlice(
     ...describeStep(entry),
     ...(entry.history?.unpriced === true ? { unpriced: true } : {}),
     error: errorOf(entry, reading.record),
+    ...(entry.history === undefined || entry.history.missing.length === 0 ? {} : { missing: entry.history.missing }),
     ...(entry.history === undefined || entry.history.decisions.length === 0
       ? {}
       : { violations: entry.history.decisions }),

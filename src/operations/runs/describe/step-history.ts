@@ -84,6 +84,8 @@ export class StepHistory {
   logSeq = 0;
   /** Decisions of policies, over all its attempts. */
   decisions: readonly PolicyDecision[] = [];
+  /** References of its latest input that led nowhere. */
+  missing: readonly string[] = [];
 
   constructor(instance: Instance, state: StepState, now: number) {
     const { path, scope, step, item } = instance;

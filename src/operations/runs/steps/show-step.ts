@@ -37,9 +37,16 @@ export async function showStep(app: Stores, id: string, { path, asOf, isWhole }:
   };
 }
 
-type OfInstance = Pick<StepDetail, "input" | "input_bytes" | "input_prompt" | "attempts" | "violations">;
+type OfInstance = Pick<StepDetail, "input" | "input_bytes" | "input_prompt" | "attempts" | "missing" | "violations">;
 
-const NOTHING_OF_ITEMS: OfInstance = { input: null, input_bytes: 0, input_prompt: null, attempts: [], violations: [] };
+const NOTHING_OF_ITEMS: OfInstance = {
+  input: null,
+  input_bytes: 0,
+  input_prompt: null,
+  attempts: [],
+  missing: [],
+  violations: [],
+};
 
 async function describeValues(
   reading: SpansReading,
@@ -60,6 +67,7 @@ async function describeValues(
     input_bytes: input.bytes,
     input_prompt: renderedIn(log.value ?? null) ?? promptIn(entry.step.step.kind, input),
     attempts,
+    missing: history?.missing ?? [],
     violations: history?.decisions ?? [],
     error: errorOf(entry, reading.record),
   };

@@ -140,6 +140,7 @@ export const stepDetailSchema = stepSpanSchema
         })
         .meta({ id: "StepAttemptDetail" }),
     ),
+    missing: z.array(z.string()).describe("References of its input that led nowhere, or to null, as they are written."),
     violations: z.array(violationSchema).describe("What policies had to say, over all its attempts."),
   })
   .meta({ id: "StepDetail", description: "An instance of a step, or a fan-out, with what it was given and gave." });

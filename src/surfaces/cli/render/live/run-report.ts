@@ -1,4 +1,4 @@
-import type { Event, StepFailed } from "../../../../core/history/events.ts";
+import type { Event, StepFailed, StepSucceeded } from "../../../../core/history/events.ts";
 import type { Instance, StepState } from "../../../../core/history/run-state.ts";
 import { awaitsTurn } from "../../../../core/interpreter/attempt/crashes.ts";
 import { sizeOf } from "../../../../core/interpreter/flow/settle.ts";
@@ -110,9 +110,15 @@ export class RunReport {
 
   #tellEvent(event: Event): string[] {
     if (event.type === "approvalAsked") return [this.#approvalLine(event.path, event.message)];
-    if (event.type === "stepFailed") return this.#tellFailedAttempt(event);
+    if (event.type === "stepSucceeded") return this.#tellMissing(event);
+    if (event.type === "stepFailed") return [...this.#tellMissing(event), ...this.#tellFailedAttempt(event)];
     if (event.type === "stepInterrupted") return this.#tellDeath(event.path);
     return [];
+  }
+
+  #tellMissing({ path, missing = [] }: StepFailed | StepSucceeded): string[] {
+    if (missing.length === 0) return [];
+    return [this.#paint("yellow", `${showPath(path)} read ${sanitize(missing.join(", "))}, which led nowhere`)];
   }
 
   #approvalLine(path: string, message: string): string {

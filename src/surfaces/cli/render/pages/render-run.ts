@@ -17,6 +17,8 @@ export function renderRun(run: RunDescription, options: PageOptions): string {
   const failures = renderFailures(run.steps, paint);
   if (failures.length > 0) parts.push(failures.join("\n"));
   parts.push(renderSteps(run.steps, options));
+  const missing = run.steps.flatMap((step) => renderMissing(step, paint));
+  if (missing.length > 0) parts.push(missing.join("\n"));
   const violations = run.steps.flatMap((step) => renderViolations(step, paint));
   if (violations.length > 0) parts.push(violations.join("\n"));
   if (run.artifacts !== undefined && run.artifacts.length > 0) parts.push(renderArtifacts(run.artifacts));
@@ -116,6 +118,11 @@ function stepRow(step: StepDescription, now: number): Segment[] {
     { text: cost_usd === 0 && atMost === 0 ? "" : formatUsd(cost_usd ?? 0, { unpriced: cost_usd === null, atMost }) },
     { text: error === null ? "" : sanitize(`${error.code} ${error.message}`), style: "red" },
   ];
+}
+
+function renderMissing({ path, missing = [] }: StepDescription, paint: Paint): string[] {
+  if (missing.length === 0) return [];
+  return [`missing   ${showPath(path)}: ${paint("yellow", sanitize(missing.join(", ")))} led nowhere`];
 }
 
 /** One line for each. */

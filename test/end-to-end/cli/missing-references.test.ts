@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { application } from "../support/application.ts";
+import { pawl } from "../support/pawl.ts";
+
+const SHOPS = `
+name: shops
+steps:
+  - {id: a, prompt: "Say {input.nmae}."}
+  - {id: b, depends_on: [a], prompt: "Use {steps.a.output.text} for {input.hwo}."}
+`;
+
+async function lastRun(cwd: string): Promise<string> {
+  const { stdout } = await pawl(["runs", "ls", "--json"], { cwd });
+  return JSON.parse(stdout).data.items[0].run_id;
+}
+
+test("a reference that leads nowhere is told while the run goes on, and shown with its step afterwards", async () => {
+  const cwd = application({ "shops.yaml": SHOPS });
+  const { code, stdout, stderr } = await pawl(["run", "shops.yaml", "--agent", "simulated", "-i", "who=Ann"], { cwd });
+  expect(code).toBe(0);
+  expect(stdout + stderr).toContain("a read {input.nmae}, which led nowhere");
+  expect(stdout + stderr).toContain("b read {input.hwo}, which led nowhere");
+  const id = await lastRun(cwd);
+  const page = await pawl(["runs", "show", id], { cwd });
+  expect(page.stdout).toContain("missing   a: {input.nmae} led nowhere");
+  const { stdout: json } = await pawl(["runs", "show", id, "--json"], { cwd });
+  const { steps } = JSON.parse(json).data;
+  expect(steps.map(({ missing }: { missing?: string[] }) => missing)).toEqual([["{input.nmae}"], ["{input.hwo}"]]);
+});
+
+test("an entry of inputMapping that leads nowhere is recorded too; optional facts of the request are not", async () => {
+  const cwd = application({
+    "one.yaml": `
+workflowId: one
+startAt: keep
+steps:
+  keep: {type: mcp, target: core.state.getRuntimeValue, inputMapping: {key: "'a'", appId: trigger.payload.tetx}, end: true}
+`,
+  });
+  await pawl(["run", "one.yaml", "-i", "text={}"], { cwd });
+  const { stdout } = await pawl(["runs", "show", await lastRun(cwd), "--json"], { cwd });
+  const [step] = JSON.parse(stdout).data.steps;
+  expect(step.missing).toHaveLength(1);
+  expect(step.missing[0]).toContain("tetx");
+});
+
+test("a name that a closed schema rules out is an error before anything is paid, and a warning with --lenient", async () => {
+  const cwd = application({
+    "closed.yaml": `
+name: closed
+input_schema: {additionalProperties: false, properties: {who: {type: string}}}
+steps:
+  - {id: a, prompt: "Say {input.anything}.", output_schema: {type: object, additionalProperties: false, properties: {title: {type: string}}}}
+  - {id: b, depends_on: [a], prompt: "Use {steps.a.output.zebra}."}
+`,
+  });
+  const strict = await pawl(["validate", "closed.yaml"], { cwd });
+  expect(strict.code).not.toBe(0);
+  expect((strict.stdout + strict.stderr).match(/does not declare/g)).toHaveLength(2);
+  expect((await pawl(["validate", "closed.yaml", "--lenient"], { cwd })).code).toBe(0);
+});
