@@ -275,7 +275,10 @@ test("what is not understood names the help of its own verb, and what is told on
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`See \`${verb} --help\`.`) });
   }
   const doctor = await pawl(["doctor", "--data", "file/data"], { cwd });
-  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(/error data directory: .*\n.*--data DIR/) });
+  expect(doctor).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/error CONFIG_INVALID data\.dir .*\n.*--data DIR/),
+  });
 });
 
 test("what a run leaves is for nobody but its user, and the doctor tells of a folder that is for others too", async () => {

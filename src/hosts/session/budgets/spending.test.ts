@@ -177,7 +177,16 @@ test("what is reserved, and what a run waits for, can be seen", async () => {
     .poll(() => world.host.budgetView([first.id, second.id]))
     .toEqual({
       holds: [held, { ...held, budget: "shared" }],
-      waits: [{ run: second.id, budget: "The budget of all workflows", needsMicro: 400, heldMicro: 700, runs: 1 }],
+      waits: [
+        {
+          run: second.id,
+          budget: "The budget of all workflows",
+          needsMicro: 400,
+          heldMicro: 700,
+          runs: 1,
+          holders: [first.id],
+        },
+      ],
     });
   end();
   await Promise.all([first, second].map(({ id }) => world.host.settled(id)));

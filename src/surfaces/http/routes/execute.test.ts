@@ -332,7 +332,7 @@ describe("a request that cannot be carried out starts nothing", () => {
       "an http body that is no JSON",
       ask("greet", { requestData: { source: "http", httpDetails: { method: "POST", body: "hello" } } }),
       400,
-      { error: expect.stringMatching(/^The body is not valid JSON \(line 1, column \d+\): /) },
+      { error: "The body is not valid JSON." },
     ],
   ];
   test.each(bad)("%s", async (_, body, status, expected) => {
