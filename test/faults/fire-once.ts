@@ -46,6 +46,7 @@ export async function fireOnce(
     records: async () => ({ journal: owner.journal }),
     service: async () => ({ ...service, schedules }),
     budgets: async () => undefined,
+    checkSandbox: async () => ({ ok: true, detail: "" }),
     library: {
       list: () => [{ name: graph.name, file: "/x", report: { definition: { text: "", graph }, problems: [] } }],
     },

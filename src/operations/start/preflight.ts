@@ -275,10 +275,10 @@ class Needs {
   async #findSandboxProblem(): Promise<StepAnswer["missing"]> {
     if (this.#app.config.settings.code.sandbox !== "required") return undefined;
     this.#sandbox ??= this.#app.checkSandbox();
-    const { ok, detail, remedy } = await this.#sandbox;
+    const { ok, detail: message, remedy: helps } = await this.#sandbox;
     if (ok) return undefined;
-    const code = "SANDBOX_MISSING";
-    return { code, message: detail, remedy: remedy ?? remedyOf(code, "") };
+    const remedy = `${helps ?? "`pawl doctor` says more."} To accept the risk instead, set \`code.sandbox\` to \`off\`.`;
+    return { code: "SANDBOX_MISSING", message, remedy };
   }
 
   /** Those of the definition that is started come first, each file's by line. */

@@ -61,7 +61,7 @@ test("two processes on two machines with one database and one bucket read each o
   );
   for (const id of ids)
     for (const server of [one, other]) {
-      const read = () => ask<{ status: string; outputs: { large: string } }>(server, `/runs/${id}`);
+      const read = () => ask<{ status: string; outputs: { large: string } }>(server, `/runs/${id}?whole=true`);
       await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe("completed");
       expect((await read()).outputs.large === LARGE).toBe(true);
     }
