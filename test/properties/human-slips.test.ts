@@ -99,7 +99,7 @@ function dialectOf(text: string, file: string): RealFile["dialect"] | undefined 
 async function appIn(folder: string) {
   const known = apps.get(folder);
   if (known !== undefined) return known;
-  const environment = { PATH: process.env["PATH"], PAWL_REPORTS__CHROMIUM: "off" };
+  const environment = { PATH: process.env["PATH"], PAWL_REPORTS__CHROMIUM: "off", PAWL_AGENT__PROVIDER: "simulated" };
   const options = {
     appDir: folder,
     flags: {},

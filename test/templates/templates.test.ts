@@ -79,7 +79,7 @@ describe("each template can be laid out, is valid, and runs to its end", () => {
   }
 });
 
-async function layOut({ name }: Template): Promise<OpenApplication> {
+async function layOut({ name, dialect }: Template): Promise<OpenApplication> {
   const appDir = mkdtempSync(join(tmpdir(), `pawl-${name}-`));
   onTestFinished(() => rmSync(appDir, { recursive: true, force: true, maxRetries: 5 }));
   const { kept, written } = await layOutTemplate(name, appDir);
@@ -87,7 +87,13 @@ async function layOut({ name }: Template): Promise<OpenApplication> {
   const app = await createApp({
     appDir,
     flags: {},
-    environment: { PATH: process.env["PATH"], PAWL_AGENT__SIMULATED_DELAY_FACTOR: "0", PAWL_REPORTS__CHROMIUM: "off" },
+    environment: {
+      PATH: process.env["PATH"],
+      PAWL_REPORTS__CHROMIUM: "off",
+      PAWL_AGENT__SIMULATED_DELAY_FACTOR: "0",
+      // The others bring who answers, in their own `pawl.yaml`.
+      ...(dialect === "sandcastle" ? { PAWL_AGENT__PROVIDER: "simulated" } : {}),
+    },
     program: [],
     tell: () => undefined,
     onDefect: (error) => expect.fail(String(error)),
@@ -98,11 +104,10 @@ async function layOut({ name }: Template): Promise<OpenApplication> {
 
 /** As a person would: everything that is asked is answered with yes. */
 async function runToEnd(app: OpenApplication, template: Template) {
-  const { workflow, input, dialect, name } = template;
+  const { workflow, input, name } = template;
   const folder = app.appDir;
-  const agent = dialect === "sandcastle" ? { agent: "simulated" } : {};
   const host = await app.host();
-  const { id } = await host.startRun(await prepareRun(app, { workflow, folder, inputFile: input, ...agent }));
+  const { id } = await host.startRun(await prepareRun(app, { workflow, folder, inputFile: input }));
   for (;;) {
     const { status } = await host.settled(id);
     if (status === "awaiting_approval") {

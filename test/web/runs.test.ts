@@ -46,7 +46,7 @@ test("a run is started from a form, with what it costs at worst before the click
   await page.getByRole("button", { name: "Start a run" }).click();
   const dialog = page.getByRole("dialog", { name: "Start a run" });
   await dialog.getByLabel("Workflow").selectOption("question");
-  await dialog.getByLabel("Input").fill('{"question": "What is it?"}');
+  await dialog.getByLabel("question", { exact: true }).fill("What is it?");
   await dialog.getByText("costs nothing").waitFor();
   await dialog.getByRole("button", { name: "Start", exact: true }).click();
   await page.waitForURL(/\/ui\/runs\/[0-9a-f-]{36}/);

@@ -78,7 +78,7 @@ test("a workflow of three steps is built by clicks alone, saved and run", async 
   await page.getByText("sandcastle, version 1").waitFor();
   await page.getByRole("button", { name: "Start" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Input").fill('{"topic": "Pawl"}');
+  await dialog.getByLabel("topic", { exact: true }).fill("Pawl");
   await dialog.getByText("costs nothing").waitFor();
   await dialog.getByRole("button", { name: "Start", exact: true }).click();
   await page.waitForURL(/\/ui\/runs\/[0-9a-f-]{36}/);

@@ -31,7 +31,7 @@ export async function unfinishedRuns(client: Client): Promise<readonly string[]>
 }
 
 async function observeRun(client: Client, { run_id: runId, workflow_name: workflow, status }: ListedRun) {
-  const { data } = await client.get(`/runs/${runId}?prompts=false&steps=false`);
+  const { data } = await client.get(`/runs/${runId}?prompts=false&steps=false&whole=true`);
   const { outputs } = data as { readonly outputs: JsonObject | null };
   const events = await readList<{ seq: number; event: ObservedEvent }>(client, `/runs/${runId}/events`);
   return { runId, workflow, status, outputs: outputs ?? {}, events: events.map(toEvent) };

@@ -37,8 +37,8 @@ test("a value that lies on another machine is told as such, and doctor says so b
   const [cwd, elsewhere] = [application(files), application(files)];
   const run = ["run", "question.yaml", "--agent", "simulated:answers.yaml", "-i", `question=${"x".repeat(200_000)}`];
   const { run_id: id } = JSON.parse((await pawl([...run, "--json"], { cwd, env })).stdout).data;
-  expect((await pawl(["runs", "show", id], { cwd, env })).code).toBe(0);
-  const there = await pawl(["runs", "show", id], { cwd: elsewhere, env });
+  expect((await pawl(["runs", "show", id, "--whole"], { cwd, env })).code).toBe(0);
+  const there = await pawl(["runs", "show", id, "--whole"], { cwd: elsewhere, env });
   expect(there.stderr).toContain("BLOB_MISSING");
   expect(there.stderr).toContain("on this machine");
   expect(there.stderr).toContain("STORAGE_BACKEND=s3");

@@ -148,8 +148,8 @@ function shapeOf(value: Json): Json {
   if (isJsonObject(value))
     return Object.fromEntries(
       Object.entries(value)
-        // A schedule says where no server fires it.
-        .filter(([name]) => name !== "note")
+        // A schedule says where no server fires it; an event that is written later than its work began says when that was.
+        .filter(([name]) => name !== "note" && name !== "startedAt")
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([name, each]) => [name, name === "code" ? each : shapeOf(each)]),
     );

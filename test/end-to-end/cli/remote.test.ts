@@ -83,7 +83,15 @@ test("definitions are checked and explained alike here and by a server", async (
   }
   const bad = await pawl(["validate", "mine.yaml", "bad.yaml", "--url", url], { cwd });
   expect(bad).toMatchObject({ code: 3, stdout: expect.stringMatching(/mine.yaml is valid.*bad.yaml has 1 problem/s) });
-  expect(bad).toEqual(await pawl(["validate", "mine.yaml", "bad.yaml"], { cwd }));
+  expect(bad).toEqual(await pawl(["validate", "mine.yaml", "bad.yaml", "--app", folder], { cwd }));
+  // Where no one answers, both say so.
+  const { url: unready } = await startServer([], { cwd });
+  const lacking = await pawl(["validate", "mine.yaml", "bad.yaml"], { cwd });
+  expect(lacking).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/AGENT_NOT_CONFIGURED.*mine.yaml is valid/s),
+  });
+  expect(await pawl(["validate", "mine.yaml", "bad.yaml", "--url", unready], { cwd })).toEqual(lacking);
 });
 
 test("what goes wrong says why, and what to type next", async () => {

@@ -53,7 +53,7 @@ test("a backup is made while runs are started, and what is restored has each run
   expect((await pawl(["restore", to, "--replace"], { cwd })).code).toBe(0);
   const restored = await startServer([], { cwd, env: {} });
   for (const id of before) expect((await fetch(`${restored.url}/runs/${id}`)).status).toBe(200);
-  const { stdout } = await pawl(["runs", "show", before[0] ?? "", "--json"], { cwd });
+  const { stdout } = await pawl(["runs", "show", before[0] ?? "", "--whole", "--json"], { cwd });
   expect(stdout.includes(LARGE.slice(0, 1_000))).toBe(true);
   expect(await (await fetch(`${restored.url}/storage/note.txt`)).text()).toBe("A note.");
   restored.kill("SIGTERM");
@@ -89,7 +89,7 @@ test("gc removes old values that no run has, and no others", async () => {
   expect(listBlobs(data)).toHaveLength(all);
   expect((await pawl(["gc"], { cwd })).stdout).toMatch(/^Removed 0 runs, [1-9]/);
   expect(listBlobs(data).length).toBeLessThan(all);
-  const { stdout } = await pawl(["runs", "show", kept, "--json"], { cwd });
+  const { stdout } = await pawl(["runs", "show", kept, "--whole", "--json"], { cwd });
   expect(stdout.includes(LARGE.slice(0, 1_000))).toBe(true);
   rmSync(join(data, "blobs"), { recursive: true });
   expect((await pawl(["gc"], { cwd })).stdout).toBe("Removed 0 runs, 0 values, 0 bytes\n");

@@ -98,7 +98,7 @@ test("runs go on in a database where they stopped in a data folder, and the othe
     );
   expect(await (await fetch(`${second.url}/storage/notes/a.txt`)).text()).toBe("A note.");
   expect(await ask(second.url, "/schedules")).toMatchObject({ items: [{ workflow_name: "question" }] });
-  expect(JSON.stringify(await ask(second.url, `/runs/${runs.done}`)).includes(LARGE)).toBe(true);
+  expect(JSON.stringify(await ask(second.url, `/runs/${runs.done}?whole=true`)).includes(LARGE)).toBe(true);
   expect((await pawl(["approve", runs.sealed], { cwd, env: shared })).code).toBe(0);
   await expect.poll(() => statusOf(second.url, runs.sealed)).toBe("completed");
   await expect.poll(() => statusOf(second.url, runs.waiting)).toBe("completed");

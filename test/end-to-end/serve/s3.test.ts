@@ -95,7 +95,9 @@ test("everything large and every file of a run is in the bucket, is read back fr
   for (const id of ids) await expect.poll(() => statusOf(served.url, id)).toBe("completed");
 
   const first = ids[0] ?? "";
-  const { outputs } = await dataOf<{ readonly outputs: { readonly large: string } }>(`${served.url}/runs/${first}`);
+  const { outputs } = await dataOf<{ readonly outputs: { readonly large: string } }>(
+    `${served.url}/runs/${first}?whole=true`,
+  );
   expect(outputs.large === LARGE).toBe(true);
   const shown = await pawl(["runs", "show", first, "--prompts", "--json"], { cwd, env });
   expect(shown.stdout).toContain("After a note: 1");
@@ -121,7 +123,7 @@ test("everything large and every file of a run is in the bucket, is read back fr
   for (const kind of ["blobs", "files", "owners"])
     expect(keys.some((key) => key.startsWith(`production/pawl/${kind}/`))).toBe(true);
   // A new process reads what another one has written.
-  const again = await pawl(["runs", "show", first, "--json"], { cwd, env });
+  const again = await pawl(["runs", "show", first, "--whole", "--json"], { cwd, env });
   expect(again.stdout).toContain(LARGE.slice(0, 1_000));
 });
 
@@ -165,7 +167,7 @@ test("a run goes on with values that lie in the data folder after the bucket was
   const { stdout } = await pawl(["run", "report", "-i", "n=1", "--json"], { cwd });
   const { run_id: id } = (JSON.parse(stdout) as { data: { run_id: string } }).data;
   const env = environment(await server.makeBucket());
-  expect((await pawl(["runs", "show", id, "--json"], { cwd, env })).stdout).toContain(LARGE.slice(0, 1_000));
+  expect((await pawl(["runs", "show", id, "--whole", "--json"], { cwd, env })).stdout).toContain(LARGE.slice(0, 1_000));
   expect(await pawl(["runs", "rerun", id, "--from", "large"], { cwd, env })).toMatchObject({ code: 0 });
 });
 
@@ -252,7 +254,7 @@ test("gc clears the bucket up, refuses where other data uses it too, and a backu
   // What is restored elsewhere is the same data.
   const restored = application(FILES);
   expect((await pawl(["restore", join(cwd, "copy")], { cwd: restored, env })).stderr).toContain(bucket);
-  const shown = await pawl(["runs", "show", ids[0] ?? "", "--json"], { cwd: restored, env });
+  const shown = await pawl(["runs", "show", ids[0] ?? "", "--whole", "--json"], { cwd: restored, env });
   expect(shown.stdout).toContain(LARGE.slice(0, 1_000));
   store.fault = undefined;
 });

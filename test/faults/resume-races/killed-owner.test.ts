@@ -40,7 +40,7 @@ interface Shown {
 }
 
 async function show(server: KilledServer, runId: string): Promise<Shown> {
-  return (await server.get(`/runs/${runId}`)) as Shown;
+  return (await server.get(`/runs/${runId}?whole=true`)) as Shown;
 }
 
 test("what an answer and an event carry is kept, also where the process dies as soon as it has said so", async () => {

@@ -64,7 +64,7 @@ async function collectBesideRuns(cwd: string, env: Record<string, string>): Prom
   }
   await starting;
   for (const [n, id] of ids.entries()) {
-    const read = async () => (await fetch(`${running.url}/runs/${id}`)).text();
+    const read = async () => (await fetch(`${running.url}/runs/${id}?whole=true`)).text();
     await expect.poll(read, { timeout: 30_000 }).toContain('"status":"completed"');
     expect((await read()).includes(textOf(n)), `run ${n} has its input`).toBe(true);
   }
@@ -101,7 +101,9 @@ test("gc removes what nothing in the database refers to from the bucket, and not
   expect((await pawl(["gc", "--json", "--dry-run"], { cwd, env })).stdout).toMatch(/"blobs":[1-9]/);
   expect((await pawl(["gc", "--json"], { cwd, env })).stdout).toMatch(/"blobs":[1-9]/);
   store.fault = undefined;
-  expect((await pawl(["runs", "show", items[1].run_id, "--json"], { cwd, env })).stdout).toContain("largelarge");
+  expect((await pawl(["runs", "show", items[1].run_id, "--whole", "--json"], { cwd, env })).stdout).toContain(
+    "largelarge",
+  );
 });
 
 test("gc removes what nothing in the database refers to from the folder of values, beside runs", async () => {

@@ -31,9 +31,11 @@ test.each(SOME)("a long text is reported on in a thread as it is without one: %s
   const ours = { grant: EVERYTHING, folders: [], isLenient: true };
   expect(await reportOnSent(text, ours)).toEqual(await reportOnText(text, ours));
   const sent = { grant: SENT, folders: [] };
-  const told = await validateSent(text, sent, true);
-  expect(told).toEqual(describeWhole(await checkWholeText(text, sent), { withGraph: true }));
-  expect(z.strictObject(validationSchema.shape).parse(told)).toEqual(told);
+  const { validation, definitions } = await validateSent(text, sent, true);
+  const whole = await checkWholeText(text, sent);
+  expect(validation).toEqual(describeWhole(whole, { withGraph: true }));
+  expect(definitions).toEqual(whole.definitions);
+  expect(z.strictObject(validationSchema.shape).parse(validation)).toEqual(validation);
 });
 
 test("an integer beyond 2^53 and a large double come back from the thread as they are", async () => {
