@@ -1,7 +1,4 @@
-import type { Workflow } from "../dialects/typescript/workflow.ts";
-
-/** A workflow of whatever input and output. */
-export type AnyWorkflow = Pick<Workflow<never, unknown>, "name" | "graph" | "functions">;
+import type { AnyWorkflow, Workflow } from "../dialects/typescript/workflow.ts";
 
 export interface PawlOptions {
   /** What this program can run. */

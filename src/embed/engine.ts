@@ -4,7 +4,7 @@ import { ERRORS } from "../core/errors/error-table.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../core/exact-json.ts";
 import { asObject, type Json } from "../core/json.ts";
-import type { Workflow } from "../dialects/typescript/workflow.ts";
+import type { AnyWorkflow, Workflow } from "../dialects/typescript/workflow.ts";
 import { findRun } from "../operations/application/find-run.ts";
 import type { AppHost, HttpService, OpenApplication } from "../operations/application/ports.ts";
 import { answerApproval } from "../operations/approvals/answer-approval.ts";
@@ -19,7 +19,7 @@ import { prepareStart } from "../operations/start/prepare-run.ts";
 import { RequestRunner } from "../operations/start/request-runner.ts";
 import { Submissions } from "../operations/start/submit-run.ts";
 import type { RunRecord } from "../ports/journal.ts";
-import type { AnyWorkflow, Pawl, PawlOptions, RunFailed, StartedRun } from "./api.ts";
+import type { Pawl, PawlOptions, RunFailed, StartedRun } from "./api.ts";
 import { Programs } from "./programs.ts";
 
 interface EngineParts {

@@ -6,9 +6,9 @@ export { each, loop, match, when } from "../dialects/typescript/flows.ts";
 export { jsonSchema } from "../dialects/typescript/schema.ts";
 export { agent, approval, call, fail, run, tool, wait } from "../dialects/typescript/steps.ts";
 export type { Given, Plain, Ref, Schema, Value } from "../dialects/typescript/types.ts";
-export { type Workflow, workflow } from "../dialects/typescript/workflow.ts";
+export { type AnyWorkflow, type Workflow, workflow } from "../dialects/typescript/workflow.ts";
 export { type StepContext, StepFailure } from "../ports/step-functions.ts";
-export { type AnyWorkflow, type Pawl, type PawlOptions, type RunEvent, RunFailed, type StartedRun } from "./api.ts";
+export { type Pawl, type PawlOptions, type RunEvent, RunFailed, type StartedRun } from "./api.ts";
 
 import { type Pawl, type PawlOptions, RunFailed } from "./api.ts";
 

@@ -1,8 +1,8 @@
+import type { AnyWorkflow } from "../dialects/typescript/workflow.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
 import { compileProgram, findIn } from "../operations/definitions/program-file.ts";
 import type { RegisteredDefinition } from "../operations/definitions/registry.ts";
 import type { StepFunction, StepFunctions } from "../ports/step-functions.ts";
-import type { AnyWorkflow } from "./api.ts";
 
 /** The workflows of this program, by name, and the functions of their steps. One that comes again takes the place of the one before. */
 export class Programs implements StepFunctions {

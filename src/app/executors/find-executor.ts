@@ -9,6 +9,7 @@ import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import { failExecutor } from "../../executors/fail-executor.ts";
 import { holdToGrant } from "../../executors/hold-to-grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
+import { isSimulated } from "../../operations/costs/refuse-unpriced.ts";
 import { isProgramFile } from "../../operations/definitions/looks-like-file.ts";
 import type { Executor } from "../../ports/executor.ts";
 import type { StepFunctions } from "../../ports/step-functions.ts";
@@ -106,20 +107,11 @@ async function openHttp({ config, capacity }: Pick<Executors, "config" | "capaci
 }
 
 async function findAgent(options: JsonObject, agents: Agents): Promise<Executor> {
-  const agent = agentOf(options);
+  const agent = typeof options["agent"] === "string" ? options["agent"] : "";
   if (agent === "sandstorm") return agents.sandstorm();
   if (agent === "inline") return agents.inline();
   if (isSimulated(options)) return agents.simulated(options);
   throw new PawlError("AGENT_NOT_CONFIGURED", {
     message: agent === "" ? "No agent is chosen to answer agent steps." : `There is no agent \`${agent}\`.`,
   });
-}
-
-function agentOf({ agent }: JsonObject): string {
-  return typeof agent === "string" ? agent : "";
-}
-
-function isSimulated(options: JsonObject): boolean {
-  const agent = agentOf(options);
-  return agent === "simulated" || agent.startsWith("simulated:");
 }

@@ -50,7 +50,9 @@ const NO_ORDER: ReturnType<typeof orderSteps> = { after: [], dependents: [], ord
 /** The graph must have passed `checkGraph`. */
 export function indexGraph(graph: Graph, hash: string): IndexedGraph {
   const read = new Set<string>();
-  collectReadSteps(graph.flow, read);
+  eachPath(graph.flow, ({ root, name }) => {
+    if (root === "steps" && typeof name === "string") read.add(name);
+  });
   let schemas: ReadonlyMap<Step, JsonObject> | undefined;
   const answerSchemaOf = (step: Step) => {
     schemas ??= inferAnswerSchemas(graph);
@@ -59,22 +61,21 @@ export function indexGraph(graph: Graph, hash: string): IndexedGraph {
   return { hash, graph, root: indexFlow(graph.flow, "", read), answerSchemaOf };
 }
 
-/** Names of steps in paths, wherever in the flow they stand. */
-function collectReadSteps(part: unknown, names: Set<string>): void {
-  if (typeof part !== "object" || part === null) return;
-  if (isJsonObject(part) && part["root"] === "steps" && typeof part["name"] === "string") names.add(part["name"]);
-  for (const inner of Object.values(part)) collectReadSteps(inner, names);
+/** Names of fields of the input that are read, wherever in the graph, in the order in which they stand there. */
+export function collectInputFields(graph: Graph): ReadonlySet<string> {
+  const names = new Set<string>();
+  eachPath(graph, ({ root, path }) => {
+    const [field] = root === "input" && Array.isArray(path) ? path : [];
+    if (typeof field === "string") names.add(field);
+  });
+  return names;
 }
 
-/** Names of fields of the input that are read, wherever in the graph, in the order in which they stand there. */
-export function collectInputFields(part: unknown, names: Set<string> = new Set()): ReadonlySet<string> {
-  if (typeof part !== "object" || part === null) return names;
-  if (isJsonObject(part) && part["root"] === "input" && Array.isArray(part["path"])) {
-    const [field] = part["path"];
-    if (typeof field === "string") names.add(field);
-  }
-  for (const inner of Object.values(part)) collectInputFields(inner, names);
-  return names;
+/** Calls `visit` with every path, in whatever expression it stands. */
+function eachPath(part: unknown, visit: (path: JsonObject) => void): void {
+  if (typeof part !== "object" || part === null) return;
+  if (isJsonObject(part) && typeof part["root"] === "string") visit(part);
+  for (const inner of Object.values(part)) eachPath(inner, visit);
 }
 
 function indexFlow(flow: Flow, prefix: string, read: ReadonlySet<string>): IndexedFlow {

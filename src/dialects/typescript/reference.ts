@@ -41,30 +41,29 @@ export function fieldOf({ expr, needs }: Referred, key: string | number): Referr
 
 function handlerOf(referred: Referred): ProxyHandler<object> {
   const definition = referred.needs[0]?.scope.definition;
-  const misused = (how: string) =>
-    function trap(): never {
-      throw misuse(how, trap);
-    };
+  const misused = (how: string) => (): never => {
+    throw misuse(how);
+  };
   return {
-    get(_, key, proxy) {
+    get(_, key) {
       if (key === REFERRED) return referred;
       if (definition?.isSealed === true) throw inStep();
       if (key === "then") {
         // An await or Promise.all reads it. Throwing here would be an unhandled rejection, so that the definition throws when it has ended.
-        if (definition !== undefined) definition.fault ??= misuse("awaited", handlerOf);
+        if (definition !== undefined) definition.fault ??= misuse("awaited");
         return undefined;
       }
-      if (key === "toJSON") throw misuse("written as JSON", proxy);
+      if (key === "toJSON") throw misuse("written as JSON");
       if (typeof key === "symbol") {
         if (key === Symbol.toPrimitive) return misused("used as a text or a number");
-        if (key === Symbol.iterator) throw misuse("taken apart as a list", proxy);
+        if (key === Symbol.iterator) throw misuse("taken apart as a list");
         return undefined;
       }
       return makeReference(fieldOf(referred, /^(0|[1-9]\d*)$/.test(key) ? Number(key) : key));
     },
     has(_, key) {
       if (key === REFERRED) return true;
-      throw misuse("asked for its fields", undefined);
+      throw misuse("asked for its fields");
     },
     ownKeys: misused("taken apart"),
     set: misused("changed"),
@@ -73,9 +72,9 @@ function handlerOf(referred: Referred): ProxyHandler<object> {
   };
 }
 
-function misuse(how: string, _: unknown): PawlError {
-  const place = placeOfCaller();
-  return new PawlError("REFERENCE_MISUSED", { message: `A value that only a run will have is ${how}${place.words}.` });
+function misuse(how: string): PawlError {
+  const { words } = placeOfCaller();
+  return new PawlError("REFERENCE_MISUSED", { message: `A value that only a run will have is ${how}${words}.` });
 }
 
 function inStep(): PawlError {

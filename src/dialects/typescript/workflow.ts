@@ -44,6 +44,9 @@ export interface Workflow<In, Out> {
   readonly types?: { readonly input: In; readonly output: Out };
 }
 
+/** A workflow of whatever input and output. */
+export type AnyWorkflow = Pick<Workflow<never, unknown>, "name" | "graph" | "functions">;
+
 /**
  * Defines a workflow. The callback runs once, at once, and does no work: it declares steps, which run when a run comes to them.
  * Steps run as soon as what they are given is there, so that steps that need nothing of each other run side by side. Throws

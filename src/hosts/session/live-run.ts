@@ -192,8 +192,8 @@ export class LiveRun implements Committer, ObservedRun {
   }
 
   #writeStart({ path, attempt, startedAt, startValue }: StartNote): void {
-    const length = startValue === undefined ? {} : lengthOf(startValue);
-    this.apply({ type: "stepStarted", at: startedAt, path, attempt, ...length }, startValue?.stored);
+    const event = { type: "stepStarted", at: startedAt, path, attempt, ...lengthOf(startValue) } as const;
+    this.apply(event, startValue?.stored);
   }
 
   addOutbox(entries: readonly NewOutbox[]): void {

@@ -10,7 +10,7 @@ import { foldersOf, listWorkflowNames } from "./definition-files.ts";
 import { findNamed, type NamedPlaces } from "./find-named.ts";
 import { grantOfSaved } from "./grant-of-saved.ts";
 import { isProgramFile, looksLikeFile } from "./looks-like-file.ts";
-import { fileNotFound, isFolder, readTextFile } from "./read-text-file.ts";
+import { fileNotFound, fileWanted, readTextFile } from "./read-text-file.ts";
 import type { RegistryPlaces } from "./registry.ts";
 
 export interface DefinitionPlaces {
@@ -124,7 +124,7 @@ async function findByName(name: string, places: DefinitionPlaces): Promise<Refer
   if (named === undefined) {
     const [folder] = places.onlyNames === true || places.isComputed === true ? [] : places.folders;
     const path = folder === undefined ? undefined : resolve(folder, name);
-    if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw isFolder(name);
+    if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw fileWanted(name);
     const likely = suggest(name, await listWorkflowNames(places));
     throw new PawlError("WORKFLOW_NOT_FOUND", {
       message: `No workflow "${name}" in ${appDir}.`,

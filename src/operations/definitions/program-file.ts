@@ -6,14 +6,12 @@ import { asObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import { explainCron, isTimezone } from "../../dialects/explain-cron.ts";
 import type { DefinedFunction } from "../../dialects/typescript/open-definition.ts";
-import type { Workflow } from "../../dialects/typescript/workflow.ts";
+import type { AnyWorkflow } from "../../dialects/typescript/workflow.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { StepFunctions } from "../../ports/step-functions.ts";
 
-export type ProgramWorkflow = Pick<Workflow<never, unknown>, "name" | "graph" | "functions">;
-
 /** The workflows that a file of TypeScript or JavaScript exports. It is a program: reading it runs it. Throws `DEFINITION_INVALID`. */
-export async function readProgram(file: string): Promise<readonly ProgramWorkflow[]> {
+export async function readProgram(file: string): Promise<readonly AnyWorkflow[]> {
   const exported = await importProgram(file);
   const workflows = [...new Set(Object.values(exported))].filter(isWorkflow);
   if (workflows.length > 0) return checkPrograms(workflows);
@@ -24,7 +22,7 @@ export async function readProgram(file: string): Promise<readonly ProgramWorkflo
 }
 
 /** What a definition cannot say of itself while it is made: whether its schedule is one. Throws `DEFINITION_INVALID`. */
-export async function checkPrograms<W extends ProgramWorkflow>(workflows: readonly W[]): Promise<readonly W[]> {
+export async function checkPrograms<W extends AnyWorkflow>(workflows: readonly W[]): Promise<readonly W[]> {
   for (const { name, graph } of workflows) {
     if (graph.trigger?.kind !== "cron") continue;
     const { schedule, timezone } = graph.trigger;
@@ -70,7 +68,7 @@ export function nameOfPinned(text: string): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-export function compileProgram({ graph }: Pick<ProgramWorkflow, "graph">, source?: string): CompiledDefinition {
+export function compileProgram({ graph }: Pick<AnyWorkflow, "graph">, source?: string): CompiledDefinition {
   return { text: writeExact(graph), graph: liftControls(graph), ...(source === undefined ? {} : { source }) };
 }
 
@@ -108,7 +106,7 @@ function remedyOf(code: string): string {
   return "Correct the program: `node FILE` says more.";
 }
 
-function isWorkflow(value: unknown): value is ProgramWorkflow {
+function isWorkflow(value: unknown): value is AnyWorkflow {
   if (typeof value !== "object" || value === null || !("graph" in value && "functions" in value)) return false;
   const { graph, functions } = value;
   return (

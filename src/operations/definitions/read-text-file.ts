@@ -37,7 +37,7 @@ export async function readBinaryFile(path: string): Promise<Uint8Array> {
     refuseOutOfFiles(cause, path);
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") throw fileNotFound(path, cause);
-    if (code === "EISDIR") throw isFolder(path, cause);
+    if (code === "EISDIR") throw fileWanted(path, cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new PawlError("FILE_NOT_FOUND", { message: `${path} cannot be read: ${reason}.`, cause });
   }
@@ -51,7 +51,7 @@ export function fileNotFound(path: string, cause?: unknown): PawlError {
 }
 
 /** A folder stands where a file is needed. */
-export function isFolder(path: string, cause?: unknown): PawlError {
+export function fileWanted(path: string, cause?: unknown): PawlError {
   const files = namesIn(path).filter((name) => /\.(ya?ml|json)$/i.test(name));
   const listed = files.slice(0, MAX_LISTED).map((name) => `\`${join(path, name)}\``);
   const remedy = listed.length === 0 ? "Name a file." : `Name one of its files: ${listed.join(", ")}.`;

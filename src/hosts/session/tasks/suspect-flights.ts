@@ -39,8 +39,8 @@ export class SuspectFlights {
     const flight = await this.#turn(task);
     if (flight === undefined || task.hasEnded) return;
     const { run, path, attempt, startValue } = task;
-    const length = startValue === undefined ? {} : lengthOf(startValue);
-    run.apply({ type: "stepStarted", at: this.#clock.now(), path, attempt, flight, ...length }, startValue?.stored);
+    const at = this.#clock.now();
+    run.apply({ type: "stepStarted", at, path, attempt, flight, ...lengthOf(startValue) }, startValue?.stored);
     await run.durable();
   }
 

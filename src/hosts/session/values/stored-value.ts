@@ -56,9 +56,9 @@ export function toStoredValue(
     .then((hash) => ({ stored: BLOB_MARK + hash, value: seen, bytes }));
 }
 
-/** What the event of the value says of its length. */
-export function lengthOf({ bytes }: Pick<StoredValue, "bytes">): { readonly bytes?: number } {
-  return bytes > COUNTED_BYTES ? { bytes } : {};
+/** What the event of the value says of its length. Undefined: the event has no value. */
+export function lengthOf(value: Pick<StoredValue, "bytes"> | undefined): { readonly bytes?: number } {
+  return value !== undefined && value.bytes > COUNTED_BYTES ? { bytes: value.bytes } : {};
 }
 
 function refuseFull({ state, storingBytes }: StoringRun, bytes: number, { maxRunBytes }: ValueWriter): void {
