@@ -194,6 +194,16 @@ test("no death counts against a suspect that had not begun", () => {
   expect(host.state.active.get("a")?.deaths).toHaveLength(3);
 });
 
+test("a process that has died while the suspect waited has another enemy: it takes four deaths alone", () => {
+  const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();
+  for (let death = 0; death < 4; death += 1) host.crash();
+  for (let death = 0; death < 3; death += 1) dieInFlight(host);
+  expect(host.state.active.get("a")).toMatchObject({ phase: "dispatched", deathsApart: 1 });
+  dieInFlight(host);
+  host.settle();
+  expect(host.state.active.get("a")?.phase).toBe("held");
+});
+
 test("an attempt that puts something new on record clears itself, one that repeats itself does not", () => {
   const dieAfter = (keys: readonly string[]) => {
     const host = hostOf(dag(task("a")), { script: { a: SLOW } }).start();

@@ -71,6 +71,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     ...step,
     cause: "crash",
     hasBegun: false,
+    apart: true,
     diedAt: 900,
     counts: true,
     holds: true,

@@ -171,6 +171,8 @@ export interface StepInterrupted extends EventCommon {
   readonly cause: "crash" | "parked";
   /** False: the attempt had not begun, so that it can do so even if only once, and no death counts against it. */
   readonly hasBegun?: false;
+  /** The process died while no suspect of the run was at work: something else kills it too. */
+  readonly apart?: true;
   /** The last sign of life of the process. Absent with `crash`: recorded when the third death failed an attempt. */
   readonly diedAt?: number;
   /** What has died, where it was not the process but a program that worked for the attempt. */

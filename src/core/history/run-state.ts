@@ -265,6 +265,8 @@ export interface Instance {
   failures: number;
   /** The recent deaths of the process that count against it, since something new was put on record. */
   deaths: readonly Death[];
+  /** Deaths while it waited for its turn as a suspect, and no other one was at work. */
+  deathsApart: number;
   /** All of them, in a journal of the time when the third one failed the attempt. */
   uncheckedDeaths: number;
   /** The start of the attempt in flight is on record. */

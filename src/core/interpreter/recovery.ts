@@ -1,15 +1,14 @@
 import type { Command } from "../history/commands.ts";
 import type { Event } from "../history/events.ts";
 import type { Instance, RunState } from "../history/run-state.ts";
-import { type DeathOfProcess, toInterrupted } from "./attempt/crashes.ts";
+import { type DeathOfProcess, isSuspect, toInterrupted } from "./attempt/crashes.ts";
 import { timerOf } from "./timers.ts";
 
 /** A crash is an event: what a new owner must record about attempts whose process is gone, before it goes on. */
 export function recoveryEvents(state: RunState, death: DeathOfProcess): readonly Event[] {
-  const events: Event[] = [];
-  for (const instance of state.active.values()) {
-    if (instance.phase === "dispatched") events.push(toInterrupted(instance, death));
-  }
+  const inFlight = [...state.active.values()].filter(({ phase }) => phase === "dispatched");
+  const isApart = !inFlight.some((instance) => isSuspect(instance) && instance.begun);
+  const events: Event[] = inFlight.map((instance) => toInterrupted(instance, death, isApart));
   if (state.isSuspended && !state.isHeld) events.push({ type: "runResumed", at: death.at });
   return events;
 }

@@ -11,6 +11,8 @@ const WINDOW_MS = 10 * 60_000;
 export const SUSPECT_DEATHS = 3;
 /** One death beside no other suspect may still be chance. */
 const CULPRIT_DEATHS = 2;
+/** Where the process has died while no suspect was at work, something else kills it too. */
+const CULPRIT_DEATHS_AMONG_OTHERS = 4;
 /** In journals of before deaths were told apart the third one failed the attempt. */
 const POISON_DEATHS = 3;
 const HELD_KEY = "held";
@@ -46,13 +48,13 @@ export function smallestFlightOf({ deaths }: Pick<Instance, "deaths">): number {
   return deaths.reduce((least, { flight }) => (flight > 0 ? Math.min(least, flight) : least), Number.POSITIVE_INFINITY);
 }
 
-/** A death of the process, for one attempt that was in flight. */
-export function toInterrupted(instance: Instance, death: DeathOfProcess): StepInterrupted {
+/** A death of the process, for one attempt that was in flight. `isApart`: no suspect of the run was at work. */
+export function toInterrupted(instance: Instance, death: DeathOfProcess, isApart: boolean): StepInterrupted {
   const { path, attempt } = instance;
   const { at, diedAt } = death;
   const interrupted = { type: "stepInterrupted", at, path, attempt, cause: "crash", diedAt } as const;
   // The start of a suspect is durable before it begins; that of others may be missing.
-  if (awaitsTurn(instance)) return { ...interrupted, hasBegun: false };
+  if (awaitsTurn(instance)) return { ...interrupted, hasBegun: false, ...(isApart ? { apart: true } : {}) };
   const judged = death.runsElsewhere(instance) ? interrupted : weigh(instance, interrupted);
   const hasSent = !death.reservesCalls(instance) || instance.callsSent > 0 || instance.records !== undefined;
   return hasSent ? judged : { ...judged, hasBegun: false };
@@ -71,7 +73,8 @@ export function toWorkerDied(
 function weigh(instance: Instance, interrupted: StepInterrupted & { readonly diedAt: number }): StepInterrupted {
   if (interrupted.diedAt - instance.startedAt >= YOUNG_MS) return interrupted;
   const { diedAt, reason } = interrupted;
-  const holds = countAlone(addDeath(instance, { diedAt, reason })) >= CULPRIT_DEATHS;
+  const enough = instance.deathsApart > 0 ? CULPRIT_DEATHS_AMONG_OTHERS : CULPRIT_DEATHS;
+  const holds = countAlone(addDeath(instance, { diedAt, reason })) >= enough;
   return holds ? { ...interrupted, counts: true, holds } : { ...interrupted, counts: true };
 }
 
@@ -95,12 +98,14 @@ export function forgetOldDeaths(instance: Instance, now: number): void {
 /** Something new is on record, or the attempt has come to an end: it has not taken the process down. */
 export function clearDeaths(instance: Instance): void {
   if (instance.deaths.length > 0) instance.deaths = [];
+  instance.deathsApart = 0;
   instance.uncheckedDeaths = 0;
 }
 
 /** Decides what follows from a death of the process with the attempt in flight. */
 export function judgeDeath(instance: Instance, event: StepInterrupted): "goes on" | "is held" | "is poison" {
   const { diedAt, counts, reason } = event;
+  if (event.apart === true) instance.deathsApart += 1;
   if (event.hasBegun === false && counts !== true) return "goes on";
   if (diedAt === undefined) {
     instance.uncheckedDeaths += 1;

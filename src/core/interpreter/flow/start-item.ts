@@ -42,6 +42,7 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
     attempt: 0,
     failures: 0,
     deaths: [],
+    deathsApart: 0,
     uncheckedDeaths: 0,
     begun: false,
     flight: 0,
