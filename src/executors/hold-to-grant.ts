@@ -13,6 +13,7 @@ export function holdToGrant(kind: ExecutorKind, executor: Executor, options: Jso
     recordsInput,
     ...(runsElsewhere === true ? { runsElsewhere } : {}),
     ...(reservesCalls === true ? { reservesCalls } : {}),
+    ...(executor.toRecorded === undefined ? {} : { toRecorded: async (task) => executor.toRecorded?.(task) ?? null }),
     async run(task, signal) {
       const grants = { grant: grantOf(task.settings), caller: task.tenantId === undefined ? EVERYTHING : caller };
       const lack = findTaskLack({ kind, input: task.input }, grants);

@@ -8,6 +8,8 @@ import type { WorkCall } from "./run-observer.ts";
 export interface Executor<End extends Outcome | Asks = Outcome | Asks> {
   /** Keep the bound input with the attempt, e.g. the prompt of an agent. */
   readonly recordsInput: boolean;
+  /** The input as it may be recorded. Absent: as it is. */
+  toRecorded?(task: Task): Promise<Json>;
   /** The work is done by others, over the network: whatever it is, it cannot take this process down. */
   readonly runsElsewhere?: true;
   /** It does nothing outside before it has put a call on record with `reserve`: without one the attempt has not begun. */

@@ -210,6 +210,8 @@ export class TerminalParts {
       homeDir: homedir(),
       temporaryDir: tmpdir(),
       mask: secrets.mask,
+      // Held by nothing: masked for as long as the secrets of ended runs are.
+      learn: (typed) => secrets.learn(typed)(),
       confine: (program) => confine(program, options.sandboxFolders),
       ...whoWatches,
       ...(options.backend === "tmux" ? { holder: await this.#tmux(options) } : {}),

@@ -9,6 +9,7 @@ export function checkOutput(executor: Executor, validators: JsonSchemas): Execut
   return {
     recordsInput: executor.recordsInput,
     ...(executor.runsElsewhere ? { runsElsewhere: true } : {}),
+    ...(executor.toRecorded === undefined ? {} : { toRecorded: async (task) => executor.toRecorded?.(task) ?? null }),
     async run(task, signal) {
       const schema = isJsonObject(task.input) ? task.input["output_schema"] : undefined;
       if (!isJsonObject(schema)) return executor.run(task, signal);

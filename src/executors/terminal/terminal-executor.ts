@@ -7,6 +7,7 @@ import { untilAborted } from "../until-aborted.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalSessions } from "./terminal-sessions.ts";
 import type { ToolCall } from "./tools/gate.ts";
+import { hideTyped } from "./tools/send-input.ts";
 
 /** The part of the terminals that workflows need. */
 export type Terminals = Pick<TerminalSessions, "call" | "find" | "exitOwned">;
@@ -56,6 +57,14 @@ class TerminalExecutor implements Executor {
       if (!isPawlError(error)) throw error;
       return succeeded({ success: false, error: error.message, error_code: error.code });
     }
+  }
+
+  async toRecorded({ input, tenantId }: Task): Promise<Json> {
+    const { tool, params } = readInput(input);
+    const { session_id: id } = params;
+    if (tool !== "send_input" || typeof id !== "string" || !isJsonObject(input)) return input;
+    const isHidden = await this.#terminals.find(id, tenantId)?.asksHidden();
+    return isHidden === true ? { ...input, params: hideTyped(params) } : input;
   }
 
   async runEnded({ runId, status, options }: EndedRun): Promise<void> {

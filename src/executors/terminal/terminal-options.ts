@@ -42,6 +42,8 @@ export interface TerminalSurroundings {
   readonly temporaryDir: string;
   /** Takes secrets out of what is recorded. */
   readonly mask: (text: string) => string;
+  /** Told of what was typed at a hidden prompt, before it is typed. */
+  readonly learn?: (secrets: readonly string[]) => void;
   /** The address at which a session can be watched. Absent: there is none. */
   readonly toWebUrl?: (sessionId: string) => string | null;
   /** Puts a program into the sandbox. Throws `SANDBOX_MISSING`. Absent: there is none. */

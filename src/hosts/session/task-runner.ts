@@ -7,6 +7,7 @@ import type { BudgetExhausted } from "../../core/history/events.ts";
 import type { Instance } from "../../core/history/run-state.ts";
 import { isSuspect } from "../../core/interpreter/attempt/crashes.ts";
 import { type Viewpoint, viewOf } from "../../core/interpreter/lookup.ts";
+import type { Json } from "../../core/json.ts";
 import type { Asks, Executor, Outcome } from "../../ports/executor.ts";
 import type { BudgetView } from "../../ports/waits.ts";
 import type { FindExecutor } from "../executors.ts";
@@ -149,7 +150,13 @@ export class TaskRunner {
   #noteStart(task: RunningTask, executor: Executor): void | Promise<void> {
     const { run, attempt, path, startedAt } = task;
     run.notify({ type: "dispatched", path, attempt, at: startedAt });
-    const stored = executor.recordsInput ? toStoredValue(task.input, this.#parts.writer, run) : undefined;
+    const recorded = executor.toRecorded?.(task);
+    if (recorded === undefined) return this.#storeInput(task, executor, task.input);
+    return recorded.then((input) => this.#storeInput(task, executor, input));
+  }
+
+  #storeInput(task: RunningTask, executor: Executor, input: Json): void | Promise<void> {
+    const stored = executor.recordsInput ? toStoredValue(input, this.#parts.writer, task.run) : undefined;
     if (stored instanceof Promise) {
       return stored.then((written) => {
         task.startValue = written;

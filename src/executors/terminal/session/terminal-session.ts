@@ -1,4 +1,5 @@
 import type { Terminal } from "@xterm/headless";
+import { isHiddenPrompt } from "../input/hidden-prompt.ts";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
 import { type ExpectedEcho, NO_ECHO } from "../screen/echo.ts";
 import { openModel } from "../screen/open-model.ts";
@@ -41,6 +42,7 @@ export class TerminalSession {
   #inFlight = 0;
   #typed: TypedLine = NOTHING_TYPED;
   #prompts: readonly string[] = [];
+  #looked: Promise<unknown> = Promise.resolve();
   /** Has come without its end: a viewer who joins now needs its beginning. */
   #unfinished = "";
 
@@ -117,13 +119,23 @@ export class TerminalSession {
     return this.#inFlight === 0;
   }
 
-  /** Types something. What comes from here on is output since this input. */
-  async type(input: string): Promise<void> {
+  /** Whether what is typed now is kept from sight, as passwords are. Answers in the order in which it was asked. */
+  asksHidden(): Promise<boolean> {
+    const looks = this.#looked.then(async () => {
+      await this.flush();
+      return this.isRunning && this.pid !== undefined && isHiddenPrompt(this.pid, this.screen.readCursorLine());
+    });
+    this.#looked = looks;
+    return looks;
+  }
+
+  /** Types something. What comes from here on is output since this input. `isHidden`: nothing of it is remembered. */
+  async type(input: string, isHidden = false): Promise<void> {
     const begun = this.#typed;
     // At once: the next typing is judged by the line that this makes.
-    this.#typed = readTypedLines(begun, input).current;
+    this.#typed = isHidden ? NOTHING_TYPED : readTypedLines(begun, input).current;
     await this.flush();
-    const echo = this.#expectEcho(input, begun);
+    const echo = isHidden ? NO_ECHO : this.#expectEcho(input, begun);
     this.#output.restart(echo);
     this.#pty?.noteInput?.({ echo, typed: this.#typed, prompts: this.#prompts });
     this.#lastActivityAt = new Date();

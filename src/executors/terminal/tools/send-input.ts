@@ -1,25 +1,34 @@
 import type { ToolInput } from "../../../ports/terminals/terminal-tools.ts";
+import { HIDDEN } from "../input/hidden-prompt.ts";
+import { NOTHING_TYPED, readTypedLines } from "../input/typed-line.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import { lookAt, SESSION_NOT_FOUND, type ToolHandler } from "./tool-parts.ts";
 
 const SETTLING = { graceMs: 250, maxMs: 1_000 };
 
-export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy }, request, call) => {
-  const { session_id, input_text, keys } = request;
+export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy, surroundings }, request, call) => {
+  const { session_id, input_text } = request;
   const session = table.find(session_id);
   const { input, error } = toInput(request, session);
-  gate.admit(call, { tool: "send_input", session_id, input_text, keys: keys ?? [] }, () => {
-    if (session === undefined) return;
-    const shown = session.screen.readCursorLine();
-    policy.checkTyping({
-      input,
-      length: input_text.length,
-      begun: session.typedLine,
-      shown,
-      isSandboxed: session.facts.isSandboxed === true,
-    });
-  });
+  const isHidden = (await session?.asksHidden()) ?? false;
+  const recorded = isHidden ? hideTyped(request) : request;
+  if (isHidden) surroundings.learn?.(secretsIn(input));
+  gate.admit(
+    call,
+    { tool: "send_input", session_id, input_text: recorded.input_text, keys: recorded.keys ?? [] },
+    () => {
+      if (session === undefined) return;
+      const shown = session.screen.readCursorLine();
+      policy.checkTyping({
+        input,
+        length: input_text.length,
+        begun: session.typedLine,
+        shown,
+        isSandboxed: session.facts.isSandboxed === true,
+      });
+    },
+  );
   const fail = (message: string, why: string | null) => ({
     success: false,
     session_id,
@@ -31,16 +40,29 @@ export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy
   const problem = error ?? findProblem(session);
   if (problem !== null) return fail("Failed to send input", problem);
 
-  await session.type(input);
+  await session.type(input, isHidden);
   await settle(session, { ...SETTLING, expectsAnswer: /[\r\n]/.test(input), signal: call.signal });
   return {
     success: true,
     session_id,
-    message: `Input sent successfully: '${input_text}'`,
+    message: `Input sent successfully: '${recorded.input_text}'`,
     ...lookAt(session),
     error: null,
   };
 };
+
+/** The request as it may be written down. */
+export function hideTyped<Request extends { readonly input_text?: unknown; readonly keys?: unknown }>(
+  request: Request,
+) {
+  const { keys } = request;
+  return { ...request, input_text: HIDDEN, ...(Array.isArray(keys) ? { keys: keys.map(() => HIDDEN) } : {}) };
+}
+
+function secretsIn(input: string): readonly string[] {
+  const { submitted, current } = readTypedLines(NOTHING_TYPED, input);
+  return [...submitted, current].map(({ text }) => text).filter((text) => text !== "");
+}
 
 interface Input {
   readonly input: string;

@@ -12,6 +12,12 @@ export interface SecretLeaf {
   readonly value: Json;
 }
 
+/** The last word, or a word anywhere, that tells a secret. */
+const SECRET_NAME =
+  /(?:^|_)(?:pass|pw|pwd|pin|otp|token|credentials?|(?:api|private|access)_?key)\d*$|passw|passphrase|passcode|secret/;
+/** Names of what is about a secret and none. */
+const ABOUT_SECRET = /_(?:prompt|pattern|regex|file|path|name|field|label|length|count|url|host)$/;
+
 const HIDDEN = "[redacted]";
 
 const MAX_DEPTH = 100;
@@ -109,9 +115,25 @@ const PAYLOADS = [
 /** Finds the secret values of a run's input, in the form that the dialect reads. */
 export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input: JsonObject): readonly SecretLeaf[] {
   const { schema } = graph.input;
+  if (traitsOf(graph).isTerminal) return findSecretVariables(input);
   if (schema === undefined) return [];
   if (traitsOf(graph).input !== "request") return findSecretLeaves(schema, input);
   return PAYLOADS.flatMap((place) => findIn(schema, input, place));
+}
+
+/** Workflows in terminals declare nothing about their variables: the name tells which are typed at hidden prompts. */
+function findSecretVariables(input: JsonObject): readonly SecretLeaf[] {
+  return Object.entries(input).flatMap(([name, value]) =>
+    isSecretName(name) && typeof value === "string" && value !== "" ? [{ at: [name], value }] : [],
+  );
+}
+
+function isSecretName(name: string): boolean {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll("-", "_")
+    .toLowerCase();
+  return SECRET_NAME.test(words) && !ABOUT_SECRET.test(words);
 }
 
 /** A text with a secret is hidden as a whole. The secrets in it are returned as well, so that they are masked elsewhere. */

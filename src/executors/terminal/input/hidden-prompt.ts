@@ -1,0 +1,42 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** Stands in records and answers for what was typed at a hidden prompt. */
+export const HIDDEN = "[redacted]";
+
+/** Programs that switch all of their terminal's work off are told apart by what they ask for: line editors do so too. */
+const ASKS_FOR_SECRET =
+  /(?:passw|passphrase|passcode|\bpin\b|secret|token|credential|verification code|one-time|\botp\b|api.?key)[^\n]*[:?] *$/i;
+
+const LOOK_TIMEOUT_MS = 2_000;
+
+/**
+ * Whether what is typed next is kept from sight: the cursor stands behind a question for a secret, or the terminal takes lines and does
+ * not show them. `pid`: the program that the terminal was opened with.
+ */
+export async function isHiddenPrompt(pid: number, cursorLine: string): Promise<boolean> {
+  if (ASKS_FOR_SECRET.test(cursorLine)) return true;
+  try {
+    const look = promisify(execFile);
+    const file = process.platform === "linux" ? "-F" : "-f";
+    const { stdout } = await look("stty", [file, await findTerminal(pid), "-a"], { timeout: LOOK_TIMEOUT_MS });
+    const flags = new Set(stdout.split(/[\s;]+/));
+    return flags.has("-echo") && flags.has("icanon");
+  } catch {
+    // The program has ended, or the system has no `stty`: the question itself is all there is to go by.
+    return false;
+  }
+}
+
+async function findTerminal(pid: number): Promise<string> {
+  if (process.platform !== "linux") {
+    const { stdout } = await promisify(execFile)("ps", ["-o", "tty=", "-p", String(pid)], { timeout: LOOK_TIMEOUT_MS });
+    return `/dev/${stdout.trim()}`;
+  }
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  // After the name, which may contain anything: state, parent, group, session, and the device of the terminal.
+  const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4]);
+  const minor = (device & 0xff) | ((device >>> 12) & 0xfff00);
+  return `/dev/pts/${minor + (((device >>> 8) & 0xfff) - 136) * 256}`;
+}
