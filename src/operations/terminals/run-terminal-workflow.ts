@@ -16,6 +16,7 @@ import { findSaved } from "../definitions/saved-definitions.ts";
 import { followRun } from "../runs/follow/follow-run.ts";
 import { toRunInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
+import { Submissions } from "../start/submit-run.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
 import { readWorkflowResult } from "./read-workflow-result.ts";
 import type { RunWorkflowRequest } from "./run-workflow-tool.ts";
@@ -51,21 +52,47 @@ export async function runTerminalWorkflow(
   watch: WorkflowWatch,
 ): Promise<RunWorkflowResponse> {
   try {
-    const prepared = await prepare(parts, request);
-    const ended = await follow(parts, prepared, { request, watch });
-    return await respond(parts, { request, prepared, ended });
+    return await respond(parts, { request, ...(await submit(parts, request, watch)) });
   } catch (error) {
     if (!isPawlError(error)) throw error;
     return failedResponse(explain(error), await listNames(parts));
   }
 }
 
-async function prepare(parts: TerminalWorkflows, request: RunWorkflowRequest): Promise<PreparedRun> {
+/** Begins the run, or finds the one that an equal request with the same key has begun, and waits for it. */
+async function submit(
+  parts: TerminalWorkflows,
+  request: RunWorkflowRequest,
+  watch: WorkflowWatch,
+): Promise<Omit<Ended, "request">> {
+  const { idempotencyKey, waitSeconds: _, ...asked } = request;
+  let followed: Promise<RunRecord> | undefined;
+  const start = ({ runId, ...prepared }: PreparedRun) =>
+    new Promise<void>((begun, refused) => {
+      const begin = async (host: AppHost) => host.startRun({ ...prepared, runId }).then(() => begun());
+      followed = follow(parts, { runId, begin }, { request, watch });
+      followed.catch(refused);
+    });
+  const submitted = await new Submissions({
+    start,
+    run: () => Promise.reject(new Error("Runs are followed here.")),
+  }).start(parts.app, {
+    asked,
+    idempotencyKey,
+    prepare: async (runId) => ({ start: await prepare(parts, request, runId) }),
+  });
+  if (submitted.is === "new" && followed !== undefined)
+    return { prepared: submitted.prepared.start, ended: await followed };
+  const runId = submitted.is === "new" ? submitted.prepared.start.runId : submitted.record.id;
+  return { ended: await follow(parts, { runId, begin: async () => undefined }, { request, watch }) };
+}
+
+async function prepare(parts: TerminalWorkflows, request: RunWorkflowRequest, runId?: string): Promise<PreparedRun> {
   const { app } = parts;
   const { maxStates, executionTimeoutSeconds, initialVariables, keepSessions } = request;
   const found = await findWorkflow(parts, request);
   const input = await toRunInput(initialVariables, found.graph);
-  const prepared = await prepareStart(app, { definition: found, input }, { folder: app.appDir });
+  const prepared = await prepareStart(app, { definition: found, input, runId }, { folder: app.appDir });
   const options: JsonObject = {
     ...prepared.options,
     max_states: maxStates,
@@ -112,16 +139,21 @@ interface Following {
   readonly watch: WorkflowWatch;
 }
 
+interface Beginning {
+  readonly runId: string;
+  begin(host: AppHost): Promise<unknown>;
+}
+
 /** The run's record, when it has ended or is waited for no longer. */
-async function follow({ app }: TerminalWorkflows, prepared: PreparedRun, following: Following): Promise<RunRecord> {
+async function follow({ app }: TerminalWorkflows, run: Beginning, following: Following): Promise<RunRecord> {
   const { request, watch } = following;
-  const { runId } = prepared;
+  const { runId } = run;
   const patience = request.waitSeconds === undefined ? [] : [AbortSignal.timeout(request.waitSeconds * 1_000)];
   const stop = AbortSignal.any([watch.signal, ...patience]);
   const listen = toProgress(runId, following);
   let started: Promise<unknown> = Promise.resolve();
   const begin = (host: AppHost) => {
-    started = host.startRun(prepared);
+    started = run.begin(host);
     return started;
   };
   const followed = await followRun(app, { runId, begin, listen }, stop);
@@ -167,7 +199,8 @@ function beginningOf(notice: RunNotice): string | undefined {
 
 interface Ended {
   readonly request: RunWorkflowRequest;
-  readonly prepared: PreparedRun;
+  /** Absent: an equal request has begun it, and keeps its definition. */
+  readonly prepared?: PreparedRun;
   readonly ended: RunRecord;
 }
 
@@ -175,8 +208,10 @@ async function respond(parts: TerminalWorkflows, { request, prepared, ended }: E
   const { app } = parts;
   const result = await readWorkflowResult(await app.records(), ended);
   const isOver = ended.completedAt !== undefined;
-  const saved = result.success ? await keep(parts, { request, prepared, states: result.execution_log.length }) : {};
-  if (!isOver) saveLater(parts, { request, prepared, ended });
+  const isOurs = prepared !== undefined;
+  const saved =
+    isOurs && result.success ? await keep(parts, { request, prepared, states: result.execution_log.length }) : {};
+  if (isOurs && !isOver) saveLater(parts, { request, prepared, ended });
   return {
     ...result,
     ...saved,
@@ -215,7 +250,7 @@ async function keep({ app, library }: TerminalWorkflows, { request, prepared, st
 }
 
 /** Saves a success after the request has been answered, as long as this process is there. */
-function saveLater(parts: TerminalWorkflows, { request, prepared, ended }: Ended): void {
+function saveLater(parts: TerminalWorkflows, { request, prepared, ended }: Required<Ended>): void {
   const { app } = parts;
   const finish = async () => {
     const record = await (await app.host()).settled(ended.id);

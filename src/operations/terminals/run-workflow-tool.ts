@@ -6,6 +6,7 @@ import { toJsonSchema } from "../../dialects/shape/json-schema.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "../../dialects/terminal/messages.ts";
 import { rules, workflow } from "../../dialects/terminal/workflow-shape.ts";
 import { defineTool, readToolInput } from "../../ports/tools/defined-tool.ts";
+import { idempotencyKey } from "../schemas.ts";
 import { toWorkflowLimits, WORKFLOW_LIMITS, type WorkflowLimits } from "../start/workflow-limits.ts";
 import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
 
@@ -82,6 +83,10 @@ ${WORKFLOW_LESSON}`,
     ...WORKFLOW_LIMITS.shape,
     save_on_success: flag.meta({ default: true, description: "Whether a definition that succeeds is saved." }),
     keep_sessions: flag.meta({ default: true, description: "False: close its sessions after a success too." }),
+    idempotency_key: idempotencyKey.nullish().meta({
+      default: null,
+      description: "The same key with the same request has the same run for 24 hours.",
+    }),
     wait_seconds: z.number(WAIT).min(0, WAIT).max(7_200, WAIT).nullish().meta({
       default: null,
       description: "Answer after so many seconds although it goes on. Absent: wait for its end.",
@@ -115,6 +120,7 @@ export interface RunWorkflowRequest extends WorkflowLimits {
   readonly keepSessions: boolean;
   /** How long to wait for its end; undefined: until it has come. */
   readonly waitSeconds: number | undefined;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** Reads a request as it came. Unknown fields are ignored. Throws `REQUEST_INVALID`. */
@@ -133,6 +139,7 @@ export function readRunWorkflowRequest(given: JsonObject): RunWorkflowRequest {
     saveOnSuccess: input.save_on_success ?? true,
     keepSessions: input.keep_sessions ?? true,
     waitSeconds: input.wait_seconds ?? undefined,
+    idempotencyKey: input.idempotency_key ?? undefined,
   };
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../src/core/json.ts";
 import { needs } from "../../support/needs.ts";
 import { application } from "../support/application.ts";
 import { connectTerminal } from "./terminal-client.ts";
@@ -55,7 +56,7 @@ test("a workflow's password is typed, and is in no answer and in no file", async
   const secret = "Zebra-4711-quux";
   const folder = application({});
   const { call, client } = await connectTerminal(folder, { env: { MCP_AUDIT_LOG_PATH: join(folder, "audit.log") } });
-  const step = (tool: string, params: object, next?: string) => ({
+  const step = (tool: string, params: JsonObject, next?: string): JsonObject => ({
     action: { tool, params },
     ...(next === undefined ? {} : { transitions: [{ condition: { success: true }, next_state: next }] }),
   });

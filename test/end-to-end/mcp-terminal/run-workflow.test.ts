@@ -56,6 +56,37 @@ test("the definition that the tool's description teaches runs, is saved, and is 
   expect(JSON.parse(stdout).data.items).toMatchObject([{ name: "greet", success_count: 2 }]);
 });
 
+test("an equal call with the same idempotency key has the same run, also while it goes on, and another call is refused", async () => {
+  const folder = application({});
+  const { call } = await connectTerminal(folder);
+  const { call: elsewhere } = await connectTerminal(folder);
+  const states = {
+    open: {
+      action: { tool: "open_terminal", params: { shell: "bash --norc" } },
+      transitions: [{ condition: ok, next_state: "type" }],
+    },
+    type: {
+      action: { tool: "send_input", params: { session_id: "{session_id}", input_text: "echo once >> runs\n" } },
+      transitions: [{ condition: ok, next_state: "wait" }],
+    },
+    wait: {
+      action: { tool: "await_output", params: { session_id: "{session_id}", pattern: "no such text", timeout: 2 } },
+      transitions: [{ condition: ok, next_state: "close" }],
+    },
+    close: { action: { tool: "exit_terminal", params: { session_id: "{session_id}" } } },
+  };
+  const request = { workflow_definition: { name: "once", initial_state: "open", states }, idempotency_key: "k-1" };
+  const [first, second] = await Promise.all([call("run_workflow", request), elsewhere("run_workflow", request)]);
+  const third = await call("run_workflow", request);
+  expect([first, second, third].map(({ success, final_state }) => [success, final_state])).toEqual(
+    Array(3).fill([true, "close"]),
+  );
+  expect(new Set([first, second, third].map(({ run_id }) => run_id)).size).toBe(1);
+  expect(readFileSync(join(folder, "runs"), "utf8")).toBe("once\n");
+  const other = await call("run_workflow", { ...request, max_states: 7 });
+  expect(other).toMatchObject({ success: false, run_id: null, error: expect.stringContaining('The key "k-1"') });
+});
+
 test("what is wrong with a request or a definition is said, and what there is instead", async () => {
   const { call, refusal } = await connectTerminal(application({}));
   expect(await refusal("run_workflow", {})).toMatch(
