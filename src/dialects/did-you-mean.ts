@@ -26,6 +26,24 @@ export function isMisspelt(word: string, candidates: Iterable<string>): boolean 
   return meant !== undefined && distance(word.toLowerCase(), meant.toLowerCase()) <= 2;
 }
 
+/** Matches words that one letter too many, too few, wrong or swapped makes of a candidate: the most of what `isMisspelt` finds. */
+export function toMisspeltPattern(candidates: readonly string[]): string {
+  return `^(?=.{${SHORTEST_WORD}})(?:${candidates.map(misspelt).join("|")})$`;
+}
+
+/** The rest of a word with one mistake in it. */
+function misspelt(word: string): string {
+  const [first, second, ...others] = [...word].map(toPattern);
+  if (first === undefined) return ".";
+  const rest = word.slice(1);
+  const swapped = second === undefined ? "" : `|${second}${first}${others.join("")}`;
+  return `${first}(?:${misspelt(rest)})|.?${toPattern(rest)}|.${toPattern(word)}${swapped}`;
+}
+
+function toPattern(text: string): string {
+  return text.replace(/[^A-Za-z0-9_]/g, "\\$&");
+}
+
 const LONGEST_WORD = 60;
 /** One wrong letter in two is no resemblance. */
 const SHORTEST_WORD = 3;

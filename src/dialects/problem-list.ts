@@ -100,7 +100,7 @@ const GUIDING = toSet(
 );
 
 /** `onError`, `on_failure`: what happens after. `onboarding` is none. */
-const HANDLER = /^on_(error|errors|fail|failed|failure|failures|timeout|cancel|exception|success)(_|$)/;
+const HANDLED = toSet("error errors fail failed failure failures timeout cancel exception success");
 
 function toSet(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
@@ -114,7 +114,16 @@ export function restricts(key: string): boolean {
 /** Whether a key says whether, when or how often something runs, by its words: `if`, `retryOn`, `onError`, `toleratedFailures`. */
 export function guides(key: string): boolean {
   const words = wordsOf(key);
-  return words.some((word) => GUIDING.has(word)) || HANDLER.test(words.join("_"));
+  const [first, second = ""] = words;
+  return words.some((word) => GUIDING.has(word)) || (first === "on" && HANDLED.has(second));
+}
+
+/** What `restricts` and `guides` find, for JSON Schemas: a word at the beginning or behind another, in small letters or with a capital. */
+export function toLostPattern(): string {
+  const words = [...LIMITING, ...GUIDING];
+  const handled = [...HANDLED].map((word) => `[${word[0]}${word[0]?.toUpperCase()}]${word.slice(1)}`);
+  const capital = words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`);
+  return `(?:(?:^|[^A-Za-z])(?:${words.join("|")})|(?:^|[^A-Z])(?:${capital.join("|")})|^on_?(?:${handled.join("|")}))(?![a-z])`;
 }
 
 function wordsOf(key: string): readonly string[] {

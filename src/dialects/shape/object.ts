@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../core/json.ts";
-import { suggest } from "../did-you-mean.ts";
+import { suggest, toMisspeltPattern } from "../did-you-mean.ts";
+import { toLostPattern } from "../problem-list.ts";
 import { capitalize, toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { startOf, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
@@ -174,7 +175,9 @@ export function toObjectSchema(
   const closed =
     rules.open === true
       ? {}
-      : { ...(isStrict ? {} : { patternProperties: { "^x-": {} } }), additionalProperties: false };
+      : isStrict
+        ? { additionalProperties: false }
+        : toOtherKeys(Object.keys(all), Object.keys(rules.elsewhere ?? {}), writer);
   const keys = { properties: all, ...closed };
   const rest = {
     ...(required.length === 0 ? {} : { required }),
@@ -186,6 +189,14 @@ export function toObjectSchema(
   if (spread === undefined) return { ...described, properties: all, ...rest, ...closed };
   const part = writer.define(name, () => keys);
   return { ...described, ...rest, allOf: [...others, part, { properties: { [spread]: part } }] };
+}
+
+/** The keys that a map may have beside its own: any that is ignored without harm, as `unknownKey` decides. */
+export function toOtherKeys(keys: readonly string[], elsewhere: readonly string[], writer: SchemaWriter): JsonObject {
+  const lost = writer.define("key-that-would-not-hold", () => ({ pattern: toLostPattern() }));
+  const misspelt = { pattern: toMisspeltPattern(keys), not: { type: "string", enum: ["", ...elsewhere] } };
+  const others = { not: { anyOf: [lost, misspelt] } };
+  return { propertyNames: { anyOf: [{ enum: [...keys] }, { pattern: "^x-" }, others] } };
 }
 
 function toAnyOf(schemas: readonly JsonObject[]): JsonObject {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
+import { toOtherKeys } from "../../shape/object.ts";
 import type { SchemaWriter, Shape } from "../../shape/shape.ts";
 import { COLLECTIONS, type ComponentKind, HEAD, MIXED, TYPES, withName } from "../component.ts";
 import { type AgentsFile, NAME_RULES, parseAgentsFile } from "../parse.ts";
@@ -35,8 +36,7 @@ export const agentsFile: Shape<AgentsFile> = {
         ...Object.fromEntries(collections),
         [MIXED]: ofAnyKind,
       },
-      patternProperties: { "^x-": {} },
-      additionalProperties: false,
+      ...toOtherKeys(keys, HEAD, writer),
     };
     return choose({ type: "array" }, { type: "array", items: any }, choose({ type: "object", ...isAlone }, any, file));
   },
