@@ -32,6 +32,8 @@ export interface CoreHostSetup {
   readonly reusable?: { readonly [path: string]: Json };
   /** Off where a thousand steps would make it slow. */
   readonly checks?: boolean;
+  /** See `RunState`. */
+  readonly mostBegun?: number | undefined;
 }
 
 export interface StoredEvent {
@@ -75,7 +77,7 @@ export class CoreHost {
   constructor(setup: CoreHostSetup) {
     this.#setup = setup;
     this.#graphs.set("root", liftControls(setup.graph));
-    this.#session = new Session(newRunState(this.#indexed("root")));
+    this.#session = new Session(newRunState(this.#indexed("root"), this.#setup.mostBegun));
   }
 
   get state(): RunState {
@@ -252,7 +254,7 @@ export class CoreHost {
   }
 
   #emptyState(): RunState {
-    const state = newRunState(this.#indexed("root"));
+    const state = newRunState(this.#indexed("root"), this.#setup.mostBegun);
     for (const hash of this.#graphs.keys()) state.graphs.set(hash, this.#indexed(hash));
     return state;
   }

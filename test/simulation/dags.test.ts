@@ -225,3 +225,27 @@ test("a condition that is too costly fails its step: it is neither true nor fals
   const fanOut = hostOf(dag(task("a", { each: each(list) }))).run();
   expect([pathsOf(fanOut), endingOf(fanOut)]).toEqual([[], { status: "failed", code: "EXPRESSION_TOO_COSTLY" }]);
 });
+
+const WIDE = dag(task("a", { each: each(literal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])), input: item() }));
+
+test("what one event makes ready begins in parts, each with an event of its own", () => {
+  const host = hostOf(WIDE, { mostBegun: 4 }).start();
+  expect(host.state.active.size).toBe(4);
+  host.run();
+  expect(pathsOf(host)).toEqual(["a[0]", "a[1]", "a[2]", "a[3]", "a[4]", "a[5]", "a[6]", "a[7]", "a[8]", "a[9]"]);
+  expect(host.events.filter(({ event }) => event.type === "timerFired")).toHaveLength(2);
+});
+
+test("a history is replayed in the parts in which it was made", () => {
+  const whole = hostOf(WIDE).start();
+  const parts = hostOf(WIDE, { mostBegun: 4 }).start();
+  expect(parts.rebuild(whole.events).active.size).toBe(10);
+  expect(whole.rebuild(parts.events).active.size).toBe(4);
+});
+
+test("what was put off when its run is cancelled never begins", () => {
+  const host = hostOf(WIDE, { mostBegun: 4 }).start();
+  host.cancel();
+  expect(host.run().status).toBe("cancelled");
+  expect(host.calls).toHaveLength(4);
+});

@@ -13,6 +13,7 @@ export function dumpState(state: RunState): unknown {
     answers,
     orphans,
     blocked: ___,
+    later,
     budget,
     ...rest
   } = state;
@@ -25,6 +26,7 @@ export function dumpState(state: RunState): unknown {
     waiters: [...waiters].map(([name, waiting]) => [name, [...waiting].map(({ path }) => path)]),
     answers: [...answers],
     orphans: [...orphans],
+    later: later.size,
     budget: { ...budget, costs: [...budget.costs] },
   };
 }

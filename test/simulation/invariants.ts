@@ -27,7 +27,9 @@ export function checkInvariants(state: RunState, events: readonly StoredEvent[])
   checkAsking(instances);
   for (const timer of state.timers.keys()) checkTimer(state, timer);
   if (state.phase === "open") {
-    check(state.isSuspended || instances.some((instance) => isCared(state, instance)), "somebody is responsible");
+    check(state.later.size === 0 || state.timers.has("@later"), "a timer begins what was put off");
+    const isWaitedFor = state.later.size > 0 || instances.some((instance) => isCared(state, instance));
+    check(state.isSuspended || isWaitedFor, "somebody is responsible");
   } else if (state.phase !== "new") checkEmpty(state);
 }
 

@@ -194,7 +194,8 @@ function drawHost(
   }: { isCostly?: boolean; isGreedy?: boolean } & Pick<CoreHostSetup, "maxCostMicro" | "uses"> = {},
 ): CoreHost {
   const behaviour = randomBehaviour({ seed, failing: 0.3, isCostly, isGreedy });
-  return new CoreHost({ ...randomRun(seed, size, traits), behaviour, ...limits });
+  const mostBegun = [1, 2, 5, undefined][seed % 4];
+  return new CoreHost({ ...randomRun(seed, size, traits), behaviour, mostBegun, ...limits });
 }
 
 /** An attempt that only asks, or is parked, goes on later. */

@@ -2,8 +2,11 @@ import type { IndexedGraph } from "../graph/indexed-graph.ts";
 import { Queue } from "../queue.ts";
 import type { RunState } from "./run-state.ts";
 
+/** Takes some milliseconds. */
+const MOST_BEGUN = 2_000;
+
 /** A run before its first event. */
-export function newRunState(graph: IndexedGraph): RunState {
+export function newRunState(graph: IndexedGraph, mostBegun = MOST_BEGUN): RunState {
   return {
     runId: "",
     workflow: graph.graph.name,
@@ -25,6 +28,8 @@ export function newRunState(graph: IndexedGraph): RunState {
     orphans: new Map(),
     paidCalls: new Map(),
     blocked: new Queue(),
+    later: new Queue(),
+    mostBegun,
     isSuspended: false,
     isHeld: false,
     budget: {

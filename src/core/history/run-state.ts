@@ -41,6 +41,10 @@ export interface RunState {
   /** Paid calls whose cost is not known, by attempt (`path@attempt`) and number. */
   readonly paidCalls: Map<string, Map<number, PaidCall>>;
   readonly blocked: Queue<Instance>;
+  /** Items that could begin, and do with a timer: an event has made too many ready. */
+  readonly later: Queue<ItemRange & { readonly visit: number }>;
+  /** So many instances begin with one event: then others have their turn, and what has begun becomes durable. */
+  readonly mostBegun: number;
   /** Parked with its process, or held by a person, until it is resumed: no task is dispatched. */
   isSuspended: boolean;
   /** Held by a person: only `runResumed` makes it go on. */
@@ -71,6 +75,15 @@ export interface FailedStep {
 export interface Losses {
   partial: boolean;
   readonly failures: FailedStep[];
+}
+
+/** Items of a step that are ready. */
+export interface ItemRange {
+  readonly scope: Scope;
+  readonly step: number;
+  readonly from: number;
+  /** Not included. */
+  readonly to: number;
 }
 
 interface Answer {

@@ -7,6 +7,7 @@ import { clearDeaths } from "./attempt/crashes.ts";
 import { applyStepFailed, applyStepInterrupted, applyStepSucceeded, currentAttempt } from "./attempt/outcomes.ts";
 import { applyCostReserved } from "./budget/paid-calls.ts";
 import { cancelScope } from "./flow/losses.ts";
+import { beginLater } from "./flow/start-item.ts";
 import { applyCancelRequested, dropTasksInFlight, killRun, stopRun } from "./run/cancel.ts";
 import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
 import {
@@ -17,7 +18,7 @@ import {
 } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
 import { applySignalReceived, applyWaitBegun, applyWaitOver } from "./step-kinds/wait.ts";
-import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, RUN_TIMER } from "./timers.ts";
+import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, LATER_TIMER, RUN_TIMER } from "./timers.ts";
 import type { Turn } from "./turn.ts";
 
 export function applyEvent(turn: Turn, event: Event): void {
@@ -148,6 +149,7 @@ function applyTimerFired(turn: Turn, event: TimerFired): void {
   if (event.timer === BUDGET_TIMER) return turn.state.stopping === undefined ? stopRun(turn, "budget") : undefined;
   if (event.timer === GRACE_TIMER) return dropTasksInFlight(turn);
   if (event.timer === LAST_TIMER) return killRun(turn);
+  if (event.timer === LATER_TIMER) return beginLater(turn);
   const at = event.timer.lastIndexOf("@");
   const instance = turn.state.active.get(event.timer.slice(0, at));
   if (instance === undefined) return;

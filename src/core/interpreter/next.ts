@@ -11,7 +11,7 @@ import { failScope, markLosses } from "./flow/losses.ts";
 import { newStepState } from "./flow/open-scope.ts";
 import { openStep } from "./flow/open-step.ts";
 import { settleItem, settleStep } from "./flow/settle.ts";
-import { beginInstance, startItem } from "./flow/start-item.ts";
+import { beginInstance, startItems } from "./flow/start-item.ts";
 import { newTurn, type Turn, type Work } from "./turn.ts";
 
 export interface Step {
@@ -67,8 +67,8 @@ function perform(turn: Turn, work: Work): void {
       return openStep(turn, work.scope, work.step);
     case "settleStep":
       return settleStep(turn, work.scope, work.step);
-    case "startItem":
-      return startItem(turn, work.scope, work.step, work.item);
+    case "startItems":
+      return startItems(turn, work);
     case "skipItem":
       return settleItem(turn, work, { status: "skipped" });
     case "visitStep":

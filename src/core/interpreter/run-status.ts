@@ -16,6 +16,7 @@ export function runStatus(state: RunState): OpenStatus | FinalStatus {
 export function isParked(state: RunState): boolean {
   if (state.phase !== "open") return false;
   if (state.isHeld) return true;
+  if (state.later.size > 0) return false;
   const isAsked = isBudgetAsked(state);
   for (const { phase } of state.active.values()) {
     if (phase === "blocked" && isAsked) continue;

@@ -6,6 +6,7 @@ export const RUN_TIMER = "@run";
 export const BUDGET_TIMER = "@budget";
 export const GRACE_TIMER = "@grace";
 export const LAST_TIMER = "@last";
+export const LATER_TIMER = "@later";
 
 export type TimerPurpose = "wait" | "approval" | "timeout" | "retry";
 

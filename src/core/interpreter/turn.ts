@@ -1,6 +1,6 @@
 import { isPawlError } from "../errors/pawl-error.ts";
 import type { Command } from "../history/commands.ts";
-import type { Instance, RunState, Scope } from "../history/run-state.ts";
+import type { Instance, ItemRange, RunState, Scope } from "../history/run-state.ts";
 import type { Json } from "../json.ts";
 import { Queue } from "../queue.ts";
 
@@ -17,12 +17,16 @@ export interface Turn {
   /** A place or money has become free. Checked last, so that nothing starts in a scope that the event closes. */
   hasRoom: boolean;
   readonly decisions: Decisions;
+  /** Items that it has begun, or found to be skipped. */
+  begun: number;
+  /** It has begun as many as it may. */
+  isFull: boolean;
 }
 
 export type Work =
   | { readonly type: "openStep"; readonly scope: Scope; readonly step: number }
   | { readonly type: "settleStep"; readonly scope: Scope; readonly step: number }
-  | { readonly type: "startItem"; readonly scope: Scope; readonly step: number; readonly item: number }
+  | ({ readonly type: "startItems" } & ItemRange)
   | { readonly type: "skipItem"; readonly scope: Scope; readonly step: number; readonly item: number }
   | { readonly type: "visitStep"; readonly scope: Scope; readonly step: number }
   | { readonly type: "endScope"; readonly scope: Scope }
@@ -50,6 +54,16 @@ class Decisions {
     return decision;
   }
 
+  /**
+   * Whether what is left is for another turn. Only that it is so is recorded: a history without it was made in one turn, and
+   * one with another length of turns is replayed as it was.
+   */
+  stop(done: number, most: number): boolean {
+    if (this.#recorded === undefined ? done < most : !isStop(this.#recorded[this.taken.length], done)) return false;
+    this.taken.push({ stop: done });
+    return true;
+  }
+
   /** Of what an expression says. A failure, where it was too costly, is a decision too. */
   evaluate<T extends string | number | boolean | null>(compute: () => T): T | ExpressionFailure {
     return this.decide((): T | ExpressionFailure => {
@@ -63,6 +77,10 @@ class Decisions {
   }
 }
 
+function isStop(decision: Json | undefined, done: number): boolean {
+  return typeof decision === "object" && decision !== null && "stop" in decision && decision["stop"] === done;
+}
+
 export function newTurn(state: RunState, recorded: readonly Json[] | undefined): Turn {
   return {
     state,
@@ -72,6 +90,8 @@ export function newTurn(state: RunState, recorded: readonly Json[] | undefined):
     closing: new Queue(),
     hasRoom: false,
     decisions: new Decisions(recorded),
+    begun: 0,
+    isFull: false,
   };
 }
 

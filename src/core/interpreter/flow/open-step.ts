@@ -17,7 +17,7 @@ export function openStep(turn: Turn, scope: Scope, step: number): void {
     state.items = SINGLE_ITEM;
     state.status = ["pending"];
     state.handle = [0];
-    turn.work.push({ type: "startItem", scope, step, item: SINGLE_ITEM });
+    turn.work.push({ type: "startItems", scope, step, from: SINGLE_ITEM, to: SINGLE_ITEM + 1 });
     return;
   }
   const count = turn.decisions.evaluate(() => countItems(turn, scope, step));
@@ -46,7 +46,7 @@ function openItems(turn: Turn, scope: Scope, step: number, count: number): void 
     }
     if (count === 0 && (scope.gates[member] ?? 0) === 0) endEmpty(turn, scope, member);
   }
-  for (let item = 0; item < count; item += 1) turn.work.push({ type: "startItem", scope, step, item });
+  if (count > 0) turn.work.push({ type: "startItems", scope, step, from: 0, to: count });
 }
 
 function endEmpty(turn: Turn, scope: Scope, step: number): void {

@@ -16,7 +16,7 @@ import { failScope, forgetLosses, notePartial } from "./losses.ts";
 import { fillPlace } from "./window.ts";
 
 /** One instance of a step: by index in its fan-out, or `SINGLE_ITEM`. */
-interface Item {
+export interface Item {
   readonly scope: Scope;
   readonly step: number;
   readonly item: number;
@@ -122,7 +122,7 @@ function meetNeed(turn: Turn, { scope, step, item }: Item, skips: boolean): void
   state.need[item] = left;
   if (left > 0) return;
   if (state.status[item] === "skipped") turn.work.push({ type: "skipItem", scope, step, item });
-  else if (isGateOpen(scope, step)) turn.work.push({ type: "startItem", scope, step, item });
+  else if (isGateOpen(scope, step)) turn.work.push({ type: "startItems", scope, step, from: item, to: item + 1 });
   else {
     state.held ??= [];
     state.held.push(item);
@@ -144,7 +144,7 @@ function openGate(turn: Turn, scope: Scope, step: number): void {
   const state = scope.steps[step];
   // The fan-out itself has not begun: its items will find the gate open.
   if (state === undefined) return;
-  for (const item of state.held ?? []) turn.work.push({ type: "startItem", scope, step, item });
+  for (const item of state.held ?? []) turn.work.push({ type: "startItems", scope, step, from: item, to: item + 1 });
   state.held = undefined;
   if (state.phase === "open" && state.settled === sizeOf(state)) turn.work.push({ type: "settleStep", scope, step });
 }

@@ -1,5 +1,5 @@
 import { stepPath } from "../../graph/step-path.ts";
-import { type Failure, type Instance, type Scope, SINGLE_ITEM } from "../../history/run-state.ts";
+import { type Failure, type Instance, type ItemRange, SINGLE_ITEM, type StepState } from "../../history/run-state.ts";
 import { Queue } from "../../queue.ts";
 import { admitTask } from "../attempt/admission.ts";
 import { succeedInstance } from "../attempt/conclude.ts";
@@ -7,21 +7,32 @@ import { evaluateControl } from "../control-scope.ts";
 import { beginCall } from "../step-kinds/call.ts";
 import { beginFlow } from "../step-kinds/flow.ts";
 import { beginWait } from "../step-kinds/wait.ts";
+import { LATER_TIMER, startTimer } from "../timers.ts";
 import { beginBinding, type Turn } from "../turn.ts";
 import { noteFailure } from "./losses.ts";
-import { settleItem } from "./settle.ts";
+import { type Item, settleItem } from "./settle.ts";
 import { fillPlace, hasPlace } from "./window.ts";
 
-/** Starts an instance whose needs are met, or queues it behind its window. */
-export function startItem(turn: Turn, scope: Scope, step: number, item: number): void {
-  const state = scope.steps[step];
-  const indexed = scope.flow.steps[step];
-  if (state === undefined || indexed === undefined || scope.phase !== "open" || state.failure !== undefined) return;
-  if (item !== SINGLE_ITEM && !hasPlace(scope, step)) {
-    state.queue ??= new Queue();
-    state.queue.push(item);
-    return;
+/** Starts instances whose needs are met, or queues them behind their window. What is too much for one turn is put off. */
+export function startItems(turn: Turn, { scope, step, from, to }: ItemRange): void {
+  for (let item = from; item < to; item += 1) {
+    const state = scope.steps[step];
+    if (state === undefined || scope.phase !== "open" || state.failure !== undefined) return;
+    if (item !== SINGLE_ITEM && !hasPlace(scope, step)) {
+      state.queue ??= new Queue();
+      state.queue.push(item);
+    } else if (isFull(turn)) {
+      turn.state.later.push({ scope, step, from: item, to, visit: state.visit });
+      if (!turn.state.timers.has(LATER_TIMER)) startTimer(turn, LATER_TIMER, turn.state.now);
+      return;
+    } else startItem(turn, { scope, step, item }, state);
   }
+}
+
+function startItem(turn: Turn, { scope, step, item }: Item, state: StepState): void {
+  const indexed = scope.flow.steps[step];
+  if (indexed === undefined) return;
+  turn.begun += 1;
   const { when } = indexed.step;
   const begins =
     when === undefined ||
@@ -68,12 +79,26 @@ export function startItem(turn: Turn, scope: Scope, step: number, item: number):
   beginInstance(turn, instance);
 }
 
+function isFull(turn: Turn): boolean {
+  turn.isFull ||= turn.decisions.stop(turn.begun, turn.state.mostBegun);
+  return turn.isFull;
+}
+
+/** Begins the first of those that were put off. */
+export function beginLater(turn: Turn): void {
+  const { later, mostBegun, now } = turn.state;
+  let left = turn.decisions.decide(() => mostBegun);
+  for (let range = later.peek(); range !== undefined && left > 0; range = later.peek()) {
+    later.shift();
+    left -= range.to - range.from;
+    // A step that has failed may have been visited again.
+    if (range.scope.steps[range.step]?.visit === range.visit) turn.work.push({ type: "startItems", ...range });
+  }
+  if (later.size > 0) startTimer(turn, LATER_TIMER, now);
+}
+
 /** Its condition could not be decided. */
-function failItem(
-  turn: Turn,
-  at: { readonly scope: Scope; readonly step: number; readonly item: number },
-  failure: Failure,
-): void {
+function failItem(turn: Turn, at: Item, failure: Failure): void {
   const { scope, step, item } = at;
   const path = stepPath(scope.path, scope.flow.steps[step]?.escapedId ?? "", scope.steps[step]?.visit ?? 0, item);
   noteFailure(turn, scope, { path, code: failure.code, message: failure.message });

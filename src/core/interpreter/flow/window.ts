@@ -25,7 +25,7 @@ export function fillPlace(turn: Turn, scope: Scope, step: number): void {
     return;
   }
   const item = state.queue?.shift();
-  if (item !== undefined) turn.work.push({ type: "startItem", scope, step, item });
+  if (item !== undefined) turn.work.push({ type: "startItems", scope, step, from: item, to: item + 1 });
 }
 
 /** The task waits for a person, and another item may have its place. */

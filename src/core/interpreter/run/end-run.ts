@@ -9,6 +9,7 @@ export function endRun(turn: Turn, root: Scope): void {
   const { state } = turn;
   if (state.phase !== "open") return;
   state.phase = "finishing";
+  state.later.clear();
   state.ending = endingOf(state, root);
   for (const timer of [...state.timers.keys()]) {
     state.timers.delete(timer);
