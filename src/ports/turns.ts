@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers";
 
 /** Work in memory, and reads of the journal, may go on for this long before requests of others get their turn. */
-const MAX_TURN_MS = 8;
+const MAX_TURN_MS = 4;
 
 /** There is one event loop in a process, and all long work shares its rounds: so this is no state of any part. */
 const loop = {
