@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 
 /** Work in memory, and reads of the journal, may go on for this long before requests of others get their turn. */
@@ -7,32 +8,54 @@ const MAX_TURN_MS = 4;
 const loop = {
   /** When long work has begun in this round. Undefined: there is none. */
   busySince: undefined as number | undefined,
-  waiting: [] as (() => void)[],
+  /** By tenant, the one whose turn is next first. */
+  waiting: new Map<string, (() => void)[]>(),
 };
+
+/** Work that a request causes is its tenant's, which is known only when its key has been read. */
+export interface WorkingRequest {
+  readonly tenant: string | undefined;
+}
+
+const working = new AsyncLocalStorage<WorkingRequest>();
+
+export function inTurnsOf<Result>(request: WorkingRequest, perform: () => Result): Result {
+  return working.run(request, perform);
+}
 
 /**
  * To be called between two parts of work that nothing interrupts: lets others have their turn where all such work together
- * has been long in this round of the event loop. One goes on in each round: a hundred long reads keep a request waiting no
- * longer than one.
+ * has been long in this round of the event loop. One goes on in each round, and tenants take turns: a hundred long reads
+ * keep a request waiting no longer than one, and the requests of a tenant wait for each other. `tenant`: that of the request, if it
+ * is not given.
  */
-export async function passTurn(): Promise<void> {
+export async function passTurn(tenant = working.getStore()?.tenant ?? ""): Promise<void> {
   if (loop.busySince === undefined) beginRound();
   else if (performance.now() - loop.busySince >= MAX_TURN_MS) {
-    await new Promise<void>((resolve) => loop.waiting.push(resolve));
+    await new Promise<void>((resolve) => {
+      const others = loop.waiting.get(tenant);
+      if (others === undefined) loop.waiting.set(tenant, [resolve]);
+      else others.push(resolve);
+    });
   }
 }
 
+/** It ends behind the next look at the sockets. */
 function beginRound(): void {
   loop.busySince = performance.now();
-  setImmediate(endRound);
+  setImmediate(() => setImmediate(endRound));
 }
 
 function endRound(): void {
-  const goOn = loop.waiting.shift();
-  if (goOn === undefined) {
+  const [next] = loop.waiting;
+  if (next === undefined) {
     loop.busySince = undefined;
     return;
   }
+  const [tenant, waiting] = next;
+  const goOn = waiting.shift();
+  loop.waiting.delete(tenant);
+  if (waiting.length > 0) loop.waiting.set(tenant, waiting);
   beginRound();
-  goOn();
+  goOn?.();
 }

@@ -280,7 +280,7 @@ export class LiveRun implements Committer, ObservedRun {
       for (let done = 1; this.#unperformed.size > 0 && !this.isDiscarded; done += 1) {
         const command = this.#unperformed.shift();
         if (command !== undefined) this.#hooks.perform(this, command);
-        if (done % AT_ONCE === 0) await passTurn();
+        if (done % AT_ONCE === 0) await passTurn(this.tenantId ?? "");
       }
       this.#isPerforming = false;
       if (!this.isDiscarded) this.#hooks.afterCommit(this);

@@ -26,7 +26,7 @@ import {
   projectionExprs,
   projectOutput,
 } from "./values/project-output.ts";
-import { lengthOf, type StoredValue, toStoredValue, type ValueWriter } from "./values/stored-value.ts";
+import { lengthOf, type StoredValue, toStoredValue, type ValueWriter, whenLoaded } from "./values/stored-value.ts";
 
 export interface OutcomeRecorderParts {
   readonly clock: Clock;
@@ -106,11 +106,11 @@ export class OutcomeRecorder {
   }
 
   #keep(task: RunningTask, outcome: Succeeded): void | Promise<void> {
-    const stored = toStoredValue(outcome.output, this.#parts.writer, task.run);
-    if (stored === "too large") return this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes));
-    return stored instanceof Promise
-      ? stored.then((written) => this.#projectAndSucceed(task, outcome, written))
-      : this.#projectAndSucceed(task, outcome, stored);
+    return whenLoaded(toStoredValue(outcome.output, this.#parts.writer, task.run), (stored) =>
+      stored === "too large"
+        ? this.#fail(task, tooLarge(outcome, this.#parts.writer.maxBytes))
+        : this.#projectAndSucceed(task, outcome, stored),
+    );
   }
 
   #projectAndSucceed(task: RunningTask, outcome: Succeeded, stored: StoredValue): void | Promise<void> {
@@ -218,11 +218,6 @@ export class OutcomeRecorder {
   #projectionValues({ run, instance }: RunningTask): Values | Promise<Values> {
     return run.values.load(viewOf(instance), projectionExprs(instance));
   }
-}
-
-/** Continues at once if the value is there: a promise would cost a turn of the event loop. */
-function whenLoaded<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** An executor is foreign code, and may return anything. */

@@ -25,7 +25,7 @@ import { RunningTask, type Stop, stoppedOutcome, type TaskParts } from "./tasks/
 import { storeProducedFiles } from "./tasks/store-files.ts";
 import { SuspectFlights } from "./tasks/suspect-flights.ts";
 import { bindTask } from "./values/bind-step.ts";
-import { toStoredValue } from "./values/stored-value.ts";
+import { toStoredValue, whenLoaded } from "./values/stored-value.ts";
 
 type StartTask = Extract<Command, { type: "startTask" }>;
 
@@ -156,15 +156,11 @@ export class TaskRunner {
   }
 
   #storeInput(task: RunningTask, executor: Executor, input: Json): void | Promise<void> {
-    const stored = executor.recordsInput ? toStoredValue(input, this.#parts.writer, task.run) : undefined;
-    if (stored instanceof Promise) {
-      return stored.then((written) => {
-        task.startValue = written;
-        return this.#execute(task, executor);
-      });
-    }
-    if (stored !== undefined && stored !== "too large") task.startValue = stored;
-    return this.#execute(task, executor);
+    if (executor.recordsInput !== true) return this.#execute(task, executor);
+    return whenLoaded(toStoredValue(input, this.#parts.writer, task.run), (written) => {
+      if (written !== "too large") task.startValue = written;
+      return this.#execute(task, executor);
+    });
   }
 
   #execute(task: RunningTask, executor: Executor): void | Promise<void> {

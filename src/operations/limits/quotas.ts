@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { getHeapStatistics } from "node:v8";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { ObservedEvent, ObservedRun, RunObserver } from "../../ports/run-observer.ts";
+import { inTurnsOf } from "../../ports/turns.ts";
 
 /** What each tenant may have at once in a process. Callers without a tenant have their server to themselves: of them only the memory is counted against a limit. */
 export const QUOTAS = {
@@ -94,6 +95,10 @@ export class RequestUse {
     this.#quotas = quotas;
   }
 
+  get tenant(): string | undefined {
+    return this.#tenant;
+  }
+
   /** The caller is known. Nothing is counted before. */
   admit(tenant: string): void {
     if (this.#tenant !== undefined) return;
@@ -121,7 +126,7 @@ export class RequestUse {
 const current = new AsyncLocalStorage<RequestUse>();
 
 export function inRequest<Result>(use: RequestUse, perform: () => Result): Result {
-  return current.run(use, perform);
+  return current.run(use, () => inTurnsOf(use, perform));
 }
 
 /** Undefined: no request asks. */

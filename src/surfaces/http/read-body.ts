@@ -1,8 +1,8 @@
-import { setImmediate } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import { currentRequest, holdInMemory, weighJson } from "../../operations/limits/quotas.ts";
 import { parseJson } from "../../operations/parse-json.ts";
+import { passTurn } from "../../ports/turns.ts";
 
 const LONG_BODY = 100_000;
 
@@ -57,9 +57,10 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
   if (type === null && text !== "") throw notJson("The request does not say what its body is.");
   if (text.trim() !== "") {
     holdInMemory(weighJson(text));
+    // To read a long one keeps all others waiting, and what comes next is as long.
+    if (text.length > LONG_BODY) await passTurn();
     const body = parseJson(withoutMark(text), "The body");
-    // To read a long one has kept all others waiting, and what comes next is as long. The first turn is still before the others' requests.
-    for (let turn = 0; turn < 2 && text.length > LONG_BODY; turn += 1) await setImmediate();
+    if (text.length > LONG_BODY) await passTurn();
     return body;
   }
   if (whereEmpty !== undefined) return whereEmpty;
