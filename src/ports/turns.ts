@@ -40,6 +40,17 @@ export async function passTurn(tenant = working.getStore()?.tenant ?? ""): Promi
   }
 }
 
+/** Does one part of work that is long by itself, when its turn has come: of many that are asked for at once too, one after the other. */
+export async function inTurn<Result>(
+  work: () => Result | Promise<Result>,
+  tenant = working.getStore()?.tenant ?? "",
+): Promise<Result> {
+  const isFree = loop.busySince === undefined || performance.now() - loop.busySince < MAX_TURN_MS;
+  const passed = passTurn(tenant);
+  if (!isFree) await passed;
+  return work();
+}
+
 /** It ends behind the next look at the sockets. */
 function beginRound(): void {
   loop.busySince = performance.now();

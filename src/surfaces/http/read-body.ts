@@ -2,7 +2,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import { currentRequest, holdInMemory, weighJson } from "../../operations/limits/quotas.ts";
 import { parseJson } from "../../operations/parse-json.ts";
-import { passTurn } from "../../ports/turns.ts";
+import { inTurn, passTurn } from "../../ports/turns.ts";
 
 const LONG_BODY = 100_000;
 
@@ -58,9 +58,10 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
   if (text.trim() !== "") {
     holdInMemory(weighJson(text));
     // To read a long one keeps all others waiting, and what comes next is as long.
-    if (text.length > LONG_BODY) await passTurn();
-    const body = parseJson(withoutMark(text), "The body");
-    if (text.length > LONG_BODY) await passTurn();
+    const parse = () => parseJson(withoutMark(text), "The body");
+    if (text.length <= LONG_BODY) return parse();
+    const body = await inTurn(parse);
+    await passTurn();
     return body;
   }
   if (whereEmpty !== undefined) return whereEmpty;

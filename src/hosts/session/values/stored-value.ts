@@ -1,7 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
-import { passTurn } from "../../../ports/turns.ts";
+import { inTurn } from "../../../ports/turns.ts";
 import { maskJson } from "./mask-json.ts";
 import { BLOB_MARK } from "./run-values.ts";
 
@@ -46,7 +46,7 @@ type Stored = StoredValue | "too large";
  */
 export function toStoredValue(value: Json, writer: ValueWriter, run?: StoringRun): Stored | Promise<Stored> {
   if (!isLong(value)) return store(value, writer, run);
-  return passTurn(run && (run.tenantId ?? "")).then(() => store(value, writer, run));
+  return inTurn(() => store(value, writer, run), run && (run.tenantId ?? ""));
 }
 
 /** Continues at once if the value is there: a promise would cost a turn of the event loop. */
