@@ -156,7 +156,7 @@ export class TaskRunner {
   }
 
   #storeInput(task: RunningTask, executor: Executor, input: Json): void | Promise<void> {
-    if (executor.recordsInput !== true) return this.#execute(task, executor);
+    if (!executor.recordsInput) return this.#execute(task, executor);
     return whenLoaded(toStoredValue(input, this.#parts.writer, task.run), (written) => {
       if (written !== "too large") task.startValue = written;
       return this.#execute(task, executor);
