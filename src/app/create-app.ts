@@ -283,6 +283,10 @@ class App implements OpenApplication {
     return this.#tools.findToolProblem(...asked);
   }
 
+  findAgentToolProblem(...asked: Parameters<OpenApplication["findAgentToolProblem"]>) {
+    return this.#tools.findAgentToolProblem(...asked);
+  }
+
   async hasPrice(name: string) {
     try {
       const model = await (await this.#work.models()).resolve(name, { folder: this.appDir });

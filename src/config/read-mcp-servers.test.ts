@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { writeExact } from "../core/exact-json.ts";
-import { readMcpServers } from "./read-mcp-servers.ts";
+import { readEntries, readMcpServers } from "./read-mcp-servers.ts";
 
 test("the file of other programs is read as it is, and the configuration goes before it", async () => {
   const folder = application(
@@ -73,3 +73,19 @@ function application(text: string | undefined): string {
   if (text !== undefined) writeFileSync(join(folder, ".mcp.json"), text);
   return folder;
 }
+
+test("a key by which other programs switch tools off is not passed over", async () => {
+  const entries = await readEntries(
+    {
+      a: { command: "a", disabledTools: ["delete"] },
+      b: { command: "b", excludeTools: [] },
+      c: { command: "c", enabled: false },
+    },
+    "the definition",
+  );
+  const problems = [...entries].map(([name, { settings }]) => [name, "problem" in settings && settings.problem]);
+  expect(problems).toEqual([
+    ["a", expect.stringContaining('write `tools: {"allow"')],
+    ["b", expect.stringContaining("`excludeTools` is another program's word")],
+  ]);
+});

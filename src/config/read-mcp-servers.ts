@@ -41,6 +41,8 @@ export async function readEntries(servers: object, origin: string): Promise<Read
   const entries = Object.entries(servers)
     .filter(([, value]) => !isSwitchedOff(value))
     .map(([name, value]): readonly [string, McpServerEntry] => {
+      const guard = Object.keys(value ?? {}).find((key) => FOREIGN_GUARD.test(key));
+      if (guard !== undefined) return [name, { origin, settings: { problem: describeGuard(guard) } }];
       const result = mcpServerSchema.safeParse(value);
       if (result.success) return [name, { origin, settings: result.data }];
       const flaws = result.error.issues.map((issue) => `${issue.path.join(".") || "the entry"}: ${issue.message}`);
@@ -49,9 +51,17 @@ export async function readEntries(servers: object, origin: string): Promise<Read
   return new Map(entries);
 }
 
-/** Several of the programs that read such files have this switch. */
+/** What other programs call the keys that switch tools of a server off: it must not be open here for want of a word. */
+const FOREIGN_GUARD = /^(disabled|enabled|included?|excluded?|allowed?|disallowed|denied|deny|blocked|block)_?tools$/i;
+
+function describeGuard(key: string): string {
+  return `\`${key}\` is another program's word; write \`tools: {"allow": [...]}\` or \`tools: {"deny": [...]}\``;
+}
+
+/** Several of the programs that read such files have such a switch. */
 function isSwitchedOff(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "disabled" in value && value.disabled === true;
+  if (typeof value !== "object" || value === null) return false;
+  return ("disabled" in value && value.disabled === true) || ("enabled" in value && value.enabled === false);
 }
 
 function serversIn(text: string, path: string): object {

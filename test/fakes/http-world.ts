@@ -239,6 +239,7 @@ function toApplication(
     copyData: refuse,
     prompts: async () => createPromptRenderer(),
     findToolProblem: async () => undefined,
+    findAgentToolProblem: async () => undefined,
     prices: async () =>
       createModelPrices({
         ...settings.models,

@@ -89,6 +89,7 @@ export async function testApplication(
     libraryEditor: () => Promise.reject(new Error("Nobody edits the library here.")),
     prompts: () => Promise.reject(new Error("There are no prompts.")),
     findToolProblem: async () => undefined,
+    findAgentToolProblem: async () => undefined,
     prices: () => Promise.reject(new Error("Nobody asks for prices here.")),
     fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
     toolbox: () => Promise.reject(new Error("There are no MCP servers.")),

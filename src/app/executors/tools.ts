@@ -3,6 +3,7 @@ import { readVersion } from "../../config/read-version.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Reach } from "../../core/trust/grant.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
+import type { FindAgentToolProblem } from "../../operations/application/ports.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
@@ -108,6 +109,11 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       const { findToolProblem } = await import("../../executors/mcp/check-tool.ts");
       const [own, core, elsewhere] = await Promise.all([servers(), coreTools(), work.endpoint()]);
       return findToolProblem(named, { servers: own, coreTools: core, endpoint: elsewhere }, signal);
+    },
+    /** See `Execution.findAgentToolProblem`. */
+    async findAgentToolProblem(...[agent, of, signal]: Parameters<FindAgentToolProblem>) {
+      const { findAgentToolProblem } = await import("../../executors/agent/inline/gather-tools.ts");
+      return await findAgentToolProblem(agent, { ...of, toolbox }, signal);
     },
     /** Connects the application's own servers that are to be connected at the start. Does not wait for them. */
     async holdEager(): Promise<void> {

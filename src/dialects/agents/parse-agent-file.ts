@@ -1,6 +1,7 @@
 import type { Problem } from "../../core/errors/problem.ts";
 import type { Json } from "../../core/json.ts";
 import type { Definition } from "../definition.ts";
+import { isMisspelt, suggest } from "../did-you-mean.ts";
 import { ProblemList } from "../problem-list.ts";
 import { ignored, optional } from "../shape/fields.ts";
 import { object } from "../shape/object.ts";
@@ -99,8 +100,13 @@ function toAgent({ head, body }: FrontMatter, reader: Reader): AgentDefinition |
   if (turns !== undefined) settings.set("max_iterations", turns);
   if (body.text !== "") settings.set("system_prompt", { value: body.text, place: source.place(body) });
   const clients = readTools(read.tools, settings, reader);
-  const denied = splitNames(read.disallowedTools);
-  if (denied !== undefined) settings.set("exclude", { value: denied.names, place: source.place(denied.at) });
+  const denied = splitNames(read.disallowedTools) ?? { names: [], at: NOTHING_THERE };
+  const exclude = mapDenied(
+    denied,
+    { has: settings.get("tools")?.value ?? [], listed: splitNames(read.tools) },
+    reader,
+  );
+  if (exclude.length > 0) settings.set("exclude", { value: exclude, place: source.place(denied.at) });
   if (named === undefined) return undefined;
   return { ...named, description: read.description?.value, place: source.place(named.at), settings, clients };
 }
@@ -121,6 +127,7 @@ function readTools(
   if (allow.length > 0) set("allow", allow);
   if (builtIns.length > 0) set("tools", builtIns);
   for (const name of unknown) {
+    if (reportSlip(name, at, problems)) continue;
     const message = `\`${toExcerpt(name)}\` is a tool of Claude's own programs and is left out.`;
     problems.warning({ code: "NOT_SUPPORTED", at, message, remedy: "Nothing to do; the agent runs without it." });
   }
@@ -131,8 +138,44 @@ function readTools(
   return servers.map((name) => ({ name, at }));
 }
 
+/**
+ * What a list `disallowedTools` holds back here: of the built-in tools those that the agent has, and tools of servers. Of a tool that is
+ * forbidden in part, `Bash(rm *)`, all is forbidden: rules in brackets are not kept. Who is given files to read alone does not write them.
+ */
+function mapDenied(
+  { names, at }: WrittenNames,
+  { has, listed }: { readonly has: Json; readonly listed: WrittenNames | undefined },
+  { problems }: Reader,
+): readonly string[] {
+  const ours = Array.isArray(has) ? has : [];
+  const denied = names
+    .map((name) => name.replace(/\(.*\)$/s, "").trim())
+    .flatMap((name) => {
+      if (name === "*") return ["*", ...ours];
+      if (name.startsWith("mcp__")) return [/^mcp__.+?__/.test(name) ? name : `${name}__*`];
+      const builtIn = BUILT_INS.get(name);
+      if (builtIn === undefined) reportSlip(name, at, problems);
+      return ours.includes(builtIn ?? "") ? (FILE_TOOLS.get(name) ?? [builtIn]) : [];
+    });
+  const onlyReads = ours.includes("files") && !listed?.names.some((name) => WRITING.test(name));
+  return [...new Set([...denied, ...(onlyReads ? CHANGING : [])])].filter((name) => typeof name === "string");
+}
+
+/** A tool of Claude's that Pawl has not is left out; a slip of one that it has is an error. */
+function reportSlip(name: string, at: Range, problems: ProblemList): boolean {
+  const remedy = isMisspelt(name, BUILT_INS.keys()) ? suggest(name, BUILT_INS.keys()) : undefined;
+  if (remedy === undefined) return false;
+  problems.slip({ code: "VALUE_INVALID", at, message: `There is no tool \`${toExcerpt(name)}\`.`, remedy });
+  return true;
+}
+
+interface WrittenNames {
+  readonly names: readonly string[];
+  readonly at: Range;
+}
+
 /** A list, or one text with commas. */
-function splitNames(names: readonly Named[] | undefined): { names: readonly string[]; at: Range } | undefined {
+function splitNames(names: readonly Named[] | undefined): WrittenNames | undefined {
   const [first] = names ?? [];
   if (names === undefined || first === undefined)
     return names === undefined ? undefined : { names: [], at: NOTHING_THERE };
@@ -156,6 +199,20 @@ const BUILT_INS: ReadonlyMap<string, string> = new Map([
   ["Glob", "files"],
   ["Grep", "files"],
   ["LS", "files"],
+]);
+
+const WRITING = /^(Write|Edit|MultiEdit)$/;
+const CHANGING = ["write_file", "delete_file"];
+
+/** Those of the built-in tool `files` that a tool of Claude stands for. */
+const FILE_TOOLS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ["Write", CHANGING],
+  ["Edit", CHANGING],
+  ["MultiEdit", CHANGING],
+  ["Read", ["read_file"]],
+  ["Grep", ["read_file"]],
+  ["Glob", ["list_files"]],
+  ["LS", ["list_files"]],
 ]);
 
 /** The meaning of a list `tools` of a Claude agent here. */

@@ -7,7 +7,7 @@ function workflow(prompt: string, more = ""): string {
 
 async function load(text: string) {
   const { graph, problems } = await loadDefinition({ text }, { hasInlineAgents: true });
-  return { graph, codes: problems.map(({ code }) => code) };
+  return { graph, codes: problems.map(({ code }) => code), severities: problems.map(({ severity }) => severity) };
 }
 
 test("tools that a step lists go to its agent", async () => {
@@ -20,8 +20,10 @@ test("tools that a step lists go to its agent", async () => {
   );
 });
 
-test("a tool that there is not is warned about", async () => {
-  expect((await load(workflow("Hi.", "    tools: [web_fech]\n"))).codes).toEqual(["VALUE_INVALID"]);
+test("a tool that there is not is warned about, and a slip is an error", async () => {
+  const severityOf = async (tool: string) => (await load(workflow("Hi.", `    tools: [${tool}]\n`))).severities;
+  expect(await severityOf("web_fech")).toEqual(["error"]);
+  expect(await severityOf("Skill")).toEqual(["warning"]);
 });
 
 test("a prompt that asks for a site is warned about where no tool could read it", async () => {

@@ -46,6 +46,8 @@ export class ManagedServer {
   #hasDied = false;
   #connections = 0;
   #tools: ToolServerState["tools"];
+  /** The names that it had when it was first asked. */
+  #firstNames: readonly string[] | undefined;
   #watch: NodeJS.Timeout | undefined;
   #restart: NodeJS.Timeout | undefined;
 
@@ -95,7 +97,11 @@ export class ManagedServer {
       if (how === "again") connection.forgetTools();
       const list = await connection.list();
       this.#tools = list.tools.map((tool) => ({ name: tool.name, description: describeTool(tool) }));
-      return list;
+      const names = list.tools.map(({ name }) => name);
+      const first = this.#firstNames ?? names;
+      this.#firstNames = first;
+      const [gone, late] = [without(first, names), without(names, first)];
+      return gone.length + late.length === 0 ? list : { ...list, changed: { gone, late } };
     }, this.#lifetime.signal);
   }
 
@@ -262,6 +268,11 @@ export class ManagedServer {
       effect: "none",
     });
   }
+}
+
+function without(names: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return names.filter((name) => !known.has(name));
 }
 
 const FIRST_MS = 250;

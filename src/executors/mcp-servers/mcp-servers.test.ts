@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -15,8 +15,9 @@ import { startEverythingHttp, startFakeHttp } from "../../../test/fakes/mcp-serv
 import type { Failed } from "../../ports/executor.ts";
 import { McpFailure } from "./mcp-failure.ts";
 import { McpServers, type McpServersOptions, type ToolRequest } from "./mcp-servers.ts";
-import type { ServerEntry } from "./server-entry.ts";
+import type { ServerEntry, ToolFilter } from "./server-entry.ts";
 
+const OLD_SERVER = fileURLToPath(new URL("../../../test/fakes/mcp-server/old_server.py", import.meta.url));
 const HOLD_SERVER = fileURLToPath(new URL("../../../test/fakes/mcp-server/hold-server.ts", import.meta.url));
 const NEVER = new AbortController().signal;
 
@@ -245,6 +246,39 @@ test("a server whose entry would switch off a tool that it does not have is not 
     code: "TOOL_GUARD_IDLE",
     message: '`ecko` under `deny` matches no tool of the MCP server "fake". Did you mean `echo`?',
   });
+});
+
+test("a step cannot call what an entry would switch off under another name either", async () => {
+  const servers = open({
+    exact: fake([], { tools: { deny: ["ecko"] } }),
+    narrow: fake([], { tools: { allow: ["ecko", "add"] } }),
+  });
+  expect(await failureOf(call(servers, { server: "exact", tool: "echo", arguments: {} }))).toMatchObject({
+    code: "TOOL_GUARD_IDLE",
+  });
+  const { tools, warnings } = await servers.list("narrow", NEVER);
+  expect(tools.map(({ name }) => name)).toEqual(["add"]);
+  expect(warnings).toEqual(['`ecko` under `allow` matches no tool of the MCP server "narrow". Did you mean `echo`']);
+});
+
+test("a tool that a server has renamed since cannot be called by a step, unless the entry names it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pawl-tools-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "tools");
+  writeFileSync(file, "delete_one delete_all");
+  const renaming = (tools: ToolFilter) => entry({ server_path: OLD_SERVER, args: [`tools-file=${file}`], tools });
+  const servers = open({
+    shop: renaming({ deny: ["delete_*"] }),
+    sure: renaming({ deny: ["delete_*"], allow: ["grow", "remove_*"] }),
+  });
+  for (const server of ["shop", "sure"]) await call(servers, { server, tool: "grow", arguments: {} });
+  writeFileSync(file, "delete_one remove_all");
+  for (const server of ["shop", "sure"]) await call(servers, { server, tool: "grow", arguments: {} });
+  expect(await failureOf(servers.findTool({ server: "shop", tool: "remove_all" }, NEVER))).toMatchObject({
+    code: "MCP_TOOL_UNKNOWN",
+    message: expect.stringContaining('"remove_all" is closed'),
+  });
+  expect(await servers.findTool({ server: "sure", tool: "remove_all" }, NEVER)).toMatchObject({ name: "remove_all" });
 });
 
 test("an entry that cannot be used names its file and its server, and leaves the others alone", async () => {

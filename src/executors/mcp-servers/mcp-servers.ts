@@ -3,13 +3,13 @@ import { writeExact } from "../../core/exact-json.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { describeCommand } from "../../core/trust/secret-names.ts";
 import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
-import { describeKnown } from "../output/near-names.ts";
+import { describeKnown, describeUnmatched } from "../output/near-names.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
 import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { McpFailure, refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
-import { fits, isToolAllowed, type ServerEntry } from "./server-entry.ts";
+import { closedAfterChange, fits, isToolAllowed, type ServerEntry, type ToolFilter } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
 import type { ServerTool, ToolList } from "./server-tool.ts";
 import { checkDepth } from "./server-tool.ts";
@@ -78,16 +78,7 @@ export class McpServers {
 
   /** The tools of a server that its entry does not switch off. Throws `TOOL_GUARD_IDLE` where the entry would switch off what is not there. */
   async list(server: string, signal: AbortSignal): Promise<ToolList> {
-    const { settings } = await this.#entryOf(server);
-    const { tools, warnings } = await this.#listTools(server, signal);
-    const filter = "problem" in settings ? { allow: [] } : (settings.tools ?? {});
-    const names = tools.map(({ name }) => name);
-    const idle = filter.deny?.find((pattern) => !names.some((name) => fits(pattern, name)));
-    if (idle !== undefined && tools.length > 0) {
-      const message = `\`${idle}\` under \`deny\` matches no tool of the MCP server "${server}". ${describeKnown(idle, names)}`;
-      throw refusal("TOOL_GUARD_IDLE", message);
-    }
-    return { tools: tools.filter(({ name }) => isToolAllowed(filter, name)), warnings };
+    return await this.#listTools(server, signal);
   }
 
   /** Calls a tool once. A tool's own error is an answer; `INTERRUPTED` once `signal` has aborted. */
@@ -142,8 +133,10 @@ export class McpServers {
   }
 
   async #listTools(server: string, signal: AbortSignal, how?: "again"): Promise<ToolList> {
+    const { settings } = await this.#entryOf(server);
     const listing = (await this.find(server)).list(how);
-    return await untilStopped(listing, signal, `: the MCP server "${server}" had not said which tools it has`);
+    const list = await untilStopped(listing, signal, `: the MCP server "${server}" had not said which tools it has`);
+    return holdToFilter(server, list, "problem" in settings ? { allow: [] } : (settings.tools ?? {}));
   }
 
   async #entryOf(server: string): Promise<ServerEntry> {
@@ -153,6 +146,26 @@ export class McpServers {
     const hint = describeKnown(server, [...entries.keys()]);
     throw refusal("MCP_SERVER_UNKNOWN", `No MCP server is called "${server}". ${hint}`);
   }
+}
+
+/** What a server's entry leaves of its tools, as they are now. */
+function holdToFilter(server: string, list: ToolList, filter: ToolFilter): ToolList {
+  const { allow = [], deny = [] } = filter;
+  const known = list.tools.map(({ name }) => name);
+  const unmatched = (key: "allow" | "deny") => {
+    const matches = (pattern: string) => known.some((name) => fits(pattern, name));
+    return describeUnmatched(filter[key] ?? [], { key, of: `the MCP server "${server}"`, known, matches });
+  };
+  const [idle] = unmatched("deny");
+  if (idle !== undefined && known.length > 0) throw refusal("TOOL_GUARD_IDLE", idle);
+  const closed = closedAfterChange(list.changed, { forbids: deny, allows: allow });
+  const tools = list.tools.filter(({ name }) => isToolAllowed(filter, name) && !closed.includes(name));
+  const idleNames = unmatched("allow").map((warning) => warning.replace(/[.?]$/, ""));
+  return { ...list, tools, warnings: [...list.warnings, ...idleNames, ...closed.map(describeClosed)] };
+}
+
+export function describeClosed(tool: string): string {
+  return `its tool ${writeExact(tool)} is closed: it came when one that a rule holds back was gone, and no rule names it`;
 }
 
 const MAX_MESSAGE_CHARS = 500;

@@ -51,6 +51,21 @@ export function isToolAllowed({ allow, deny }: ToolFilter, tool: string): boolea
   return (allow === undefined || isNamedIn(allow, tool)) && !isNamedIn(deny ?? [], tool);
 }
 
+/**
+ * A server that renames a tool does not open it: where a name that a rule held back is gone, what came later and no rule names is
+ * closed until a rule does. `namesOf`: how rules may write a tool.
+ */
+export function closedAfterChange(
+  { gone, late }: { readonly gone: readonly string[]; readonly late: readonly string[] } = { gone: [], late: [] },
+  rules: { readonly forbids: readonly string[]; readonly allows?: readonly string[] | undefined },
+  namesOf: (tool: string) => readonly string[] = (tool) => [tool],
+): readonly string[] {
+  const isNamed = (patterns: readonly string[] = [], tool: string) =>
+    namesOf(tool).some((name) => isNamedIn(patterns, name));
+  if (!gone.some((tool) => isNamed(rules.forbids, tool))) return [];
+  return late.filter((tool) => !isNamed(rules.allows, tool) && !isNamed(rules.forbids, tool));
+}
+
 function isNamedIn(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => fits(pattern, name));
 }

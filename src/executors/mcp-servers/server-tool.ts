@@ -39,13 +39,15 @@ export interface ToolList {
   readonly tools: readonly ServerTool[];
   /** Tools that were left out, and why. */
   readonly warnings: readonly string[];
+  /** Names that the server had at first and has no more, and those that came later. */
+  readonly changed?: { readonly gone: readonly string[]; readonly late: readonly string[] };
 }
 
 /** Compiling a schema keeps all other work waiting. */
 const COMPILED_AT_ONCE = 20;
 
 /** The tools that a model can be shown, by name: providers refuse a whole request for the sake of one broken schema. */
-export async function keepUsable({ tools, warnings }: ToolList, validators: JsonSchemas): Promise<ToolList> {
+export async function keepUsable({ tools, warnings, ...rest }: ToolList, validators: JsonSchemas): Promise<ToolList> {
   const usable: ServerTool[] = [];
   const flaws: string[] = [];
   for (const [index, tool] of tools.entries()) {
@@ -54,7 +56,7 @@ export async function keepUsable({ tools, warnings }: ToolList, validators: Json
     if (schema.ok) usable.push(tool);
     else flaws.push(`its tool ${writeExact(tool.name)} was left out: ${schema.message.slice(0, 300)}`);
   }
-  return { tools: usable.sort((a, b) => (a.name < b.name ? -1 : 1)), warnings: [...warnings, ...flaws] };
+  return { ...rest, tools: usable.sort((a, b) => (a.name < b.name ? -1 : 1)), warnings: [...warnings, ...flaws] };
 }
 
 /** A tool as its server offers it. All of it is the server's word. */

@@ -23,6 +23,7 @@ const CERTAIN: ReadonlySet<string> = new Set([
   "MCP_TOOL_UNKNOWN",
   "MCP_TOOL_AMBIGUOUS",
   "MCP_TOOL_NOT_ALLOWED",
+  "TOOL_GUARD_IDLE",
 ] satisfies ErrorCode[]);
 
 /** Why a step that calls this tool would be refused. Undefined: it would not be, or that is not known until `signal` aborts. */

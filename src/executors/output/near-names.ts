@@ -20,3 +20,21 @@ export function nearestName(name: string, known: readonly string[]): string | un
   const [best] = ranked;
   return best !== undefined && best.edits <= Math.max(1, Math.floor(name.length / 3)) ? best.candidate : undefined;
 }
+
+/** A key that holds things back or chooses them by name, and what its names may match. */
+interface NameRule {
+  readonly key: string;
+  /** Whose things they are: `the agent "x"`. */
+  readonly of: string;
+  readonly known: readonly string[];
+  matches(name: string): boolean;
+}
+
+/**
+ * The names under a key that match nothing, in words. Where the key forbids or asks, what it was meant for can be called under
+ * another name, so that nothing may begin; where it only allows, the rest stays closed.
+ */
+export function describeUnmatched(names: readonly string[], { key, of, known, matches }: NameRule): readonly string[] {
+  const idle = names.filter((name) => !matches(name));
+  return idle.map((name) => `\`${name}\` under \`${key}\` matches no tool of ${of}. ${describeKnown(name, known)}`);
+}

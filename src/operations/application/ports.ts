@@ -1,7 +1,7 @@
 import type { Config } from "../../config/load-config.ts";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
@@ -116,6 +116,17 @@ export interface Library {
   libraryEditor(): Promise<LibraryEditor>;
 }
 
+interface ToolProblem {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export type FindAgentToolProblem = (
+  agent: JsonObject,
+  of: { readonly settings: JsonObject; readonly tenantId: string | undefined },
+  signal: AbortSignal,
+) => Promise<ToolProblem | undefined>;
+
 /** What the steps of a run work with. */
 export interface Execution {
   /** Finds the executor of a step, by the options that its run is started with. */
@@ -130,7 +141,9 @@ export interface Execution {
   findToolProblem(
     named: { readonly tool: string; readonly server?: string },
     signal: AbortSignal,
-  ): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined>;
+  ): Promise<ToolProblem | undefined>;
+  /** The same of an agent that a definition describes: a name of its `approve`, `exclude` or `allow` that no tool has. */
+  findAgentToolProblem: FindAgentToolProblem;
   /** Whether programs of steps can be kept in a sandbox on this machine. */
   checkSandbox(): Promise<SandboxState>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */

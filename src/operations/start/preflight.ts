@@ -266,10 +266,14 @@ class Needs {
   }
 
   async #findToolProblem(named: Parameters<StartPorts["findToolProblem"]>[0], dialect: string) {
+    const found = await this.#app.findToolProblem(named, this.#untilTools());
+    return found && { ...found, remedy: remedyOf(found.code, dialect) };
+  }
+
+  #untilTools(): AbortSignal {
     const { toolsWithinMs } = this.#beginning;
     this.#tools ??= toolsWithinMs === 0 ? AbortSignal.abort() : AbortSignal.timeout(toolsWithinMs);
-    const found = await this.#app.findToolProblem(named, this.#tools);
-    return found && { ...found, remedy: remedyOf(found.code, dialect) };
+    return this.#tools;
   }
 
   async #findSandboxProblem(): Promise<StepAnswer["missing"]> {
@@ -308,6 +312,18 @@ class Needs {
       if (this.#beginning.agentProblem !== undefined) this.refuseBy(this.#beginning.agentProblem);
     } else if (missing !== undefined) this.#report({ step, isHandled }, definition, missing);
     if (step.executor === "agent" && this.#agent === "inline") await this.#lookAtTools({ step, isHandled }, definition);
+    if (step.executor === "inline" && !isSimulated(this.#beginning.options))
+      await this.#lookAtRules({ step, isHandled }, definition);
+  }
+
+  /** An agent that a definition describes has rules of its own for the tools of its servers. */
+  async #lookAtRules(placed: Placed<TaskStep>, definition: CompiledDefinition): Promise<void> {
+    const { agent } = fieldsOf(placed.step.input);
+    if (!isJsonObject(agent)) return;
+    const { settings, dialect } = definition.graph;
+    const of = { settings, tenantId: this.#app.tenantId };
+    const found = await this.#app.findAgentToolProblem(agent, of, this.#untilTools());
+    if (found !== undefined) this.#report(placed, definition, { ...found, remedy: remedyOf(found.code, dialect) });
   }
 
   /** An agent server has tools of its own; an agent of Pawl has those that its step lists, some of them built in. */

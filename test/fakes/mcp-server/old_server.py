@@ -5,7 +5,7 @@ An MCP server as people wrote them by hand: the standard library alone, revision
 
 A fault is `many=N` (N tools in pages of 100), `endless` (a list that never ends), `broken` (tools that are none),
 `deaf` (pings are not answered once `deafen` was called), `tools=NAME,NAME` (these, which do nothing, in place of its own),
-`hang=METHOD` (never answered), `log=PATH` (gets a line for each call of `raw`), `on:METHOD=TEXT` (that text as it is, with `ID` for the id, in place of the answer).
+`tools-file=PATH` (the same from a file, with each listing), `hang=METHOD` (never answered), `log=PATH` (gets a line for each call of `raw`), `on:METHOD=TEXT` (that text as it is, with `ID` for the id, in place of the answer).
 With `--http` each answer is the body of a response, and the URL is said on stdout.
 """
 
@@ -56,6 +56,8 @@ def list_tools(cursor):
         return {"tools": page, **({"nextCursor": str(start + 100)} if start + 100 < count else {})}
     if "tools" in faults:
         return {"tools": [tool(name) for name in faults["tools"].split(",")]}
+    if "tools-file" in faults:
+        return {"tools": [tool(name) for name in [*open(faults["tools-file"]).read().split(), "grow", "where"]]}
     tools = [tool(name) for name in TOOLS] + [tool(name) for name in grown]
     if "broken" in faults:
         tools += [

@@ -151,8 +151,9 @@ const BUILT_IN_TOOLS = ["web_fetch", "web_search", "files", "bash"];
 const tool = to(text(), ({ value, at }, { problems }) => {
   if (BUILT_IN_TOOLS.includes(value) || /^[^.\s]+\.\S+$/.test(value)) return value;
   const message = `\`${toExcerpt(value)}\` is no tool here and is ignored; there are ${BUILT_IN_TOOLS.join(", ")}.`;
-  const remedy = suggest(value, BUILT_IN_TOOLS) ?? "Write a tool of an MCP server as `server.tool`, or `server.*`.";
-  problems.warning({ code: "VALUE_INVALID", at, message, remedy });
+  const meant = suggest(value, BUILT_IN_TOOLS);
+  const remedy = meant ?? "Write a tool of an MCP server as `server.tool`, or `server.*`.";
+  problems[meant === undefined ? "warning" : "slip"]({ code: "VALUE_INVALID", at, message, remedy });
   return undefined;
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { calls, inlineWorld, say, tool } from "../../../../test/agents/inline-world.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import { toRefused } from "../../output/failure.ts";
 
 const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const KEY = "turn-1/call-2/approval";
@@ -113,4 +114,38 @@ test("what the agent says and does is shown while it happens", async () => {
       .map(({ text }) => text)
       .join(""),
   ).toBe("Done now.");
+});
+
+describe("a name that matches no tool", () => {
+  const gone = (server: string) => [{ server, failed: toRefused("MCP_UNREACHABLE", "It is gone."), isOptional: true }];
+  const idle: readonly (readonly [string, JsonObject, Partial<Parameters<typeof inlineWorld>[1]>])[] = [
+    ["under `approve`, though a server is missing: it is a slip", { approve: ["boook"] }, { missing: gone("maps") }],
+    ["of one server, while another is missing", { approve: ["mcp__weather__order"] }, { missing: gone("maps") }],
+    [
+      "under `exclude`, of an agent with built-in tools alone",
+      { tools: ["bash"], exclude: ["bsh"], mcp_servers: [], clients: [] },
+      {},
+    ],
+  ];
+  for (const [name, agent, given] of idle) {
+    test(`${name}: stops the agent before its model is asked`, async () => {
+      const tools = [tool("book", () => "booked")];
+      const { ask, requests } = await inlineWorld([say("Done.")], { tools, ...given });
+      expect(await ask(agent)).toMatchObject({ status: "failed", code: "TOOL_GUARD_IDLE" });
+      expect(requests).toHaveLength(0);
+    });
+  }
+
+  test("of a server that is missing holds nothing back that could be called", async () => {
+    const tools = [tool("book", () => "booked")];
+    const { ask } = await inlineWorld([say("Done.")], { tools, missing: gone("maps") });
+    expect(await ask({ approve: ["maps.route", "plan_tour"] })).toMatchObject({ status: "succeeded" });
+  });
+
+  test("a built-in tool that an agent excludes is not offered", async () => {
+    const { server: _, ...builtIn } = tool("web_fetch", () => "", { aliases: [] });
+    const { ask, requests } = await inlineWorld([say("Done.")], { builtIns: [builtIn] });
+    await ask({ tools: ["web_fetch"], exclude: ["web_fetch"], clients: [] });
+    expect(JSON.stringify(requests)).not.toContain("web_fetch");
+  });
 });

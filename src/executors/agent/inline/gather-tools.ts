@@ -1,17 +1,19 @@
+import type { ErrorCode } from "../../../core/errors/error-table.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { remedyFor } from "../../../core/trust/check-grant.ts";
-import { allows, grantOf } from "../../../core/trust/grant.ts";
+import { allows, grantOf, reachOf } from "../../../core/trust/grant.ts";
 import type { Failed, Task } from "../../../ports/executor.ts";
 import type { AgentTool, AgentToolbox, MissingServer, ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
 import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
+import { fits } from "../../mcp-servers/server-entry.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
 import type { Model } from "../../models/create-models.ts";
 import { mostTools } from "../../models/fit-tools.ts";
 import type { ModelTool } from "../../models/language-model.ts";
 import { toRefused } from "../../output/failure.ts";
-import { describeKnown } from "../../output/near-names.ts";
-import type { AgentRequest } from "./agent-request.ts";
-import { namesTool } from "./tool-names.ts";
+import { describeUnmatched, nearestName } from "../../output/near-names.ts";
+import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
+import { type NamedTool, namesTool } from "./tool-names.ts";
 
 /** The tools of an agent. */
 export interface GatheredTools {
@@ -28,6 +30,8 @@ export interface ToolSources {
 }
 
 const WEB_SEARCH = "web_search";
+/** It says which server's it is. */
+const QUALIFIED_TOOL = /[./]|^mcp__/;
 const QUALIFIED = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Gathers the tools that are both shown and callable. Opens no server that was not asked for. */
@@ -36,27 +40,25 @@ export async function gatherTools(
   signal: AbortSignal,
 ): Promise<GatheredTools | Failed> {
   const notes: string[] = [];
-  const names = request.builtIns.filter((name) => name !== WEB_SEARCH);
+  const isExcluded = (name: string) => request.exclude.some((pattern) => fits(pattern, name));
+  const asked = request.builtIns.filter((name) => !isExcluded(name));
+  const names = asked.filter((name) => name !== WEB_SEARCH);
   if (names.includes("bash") && !allows(grantOf(task.settings), "code", "sandbox"))
     return toRefused("NOT_GRANTED", `The agent has the tool \`bash\`. ${remedyFor("code", "sandbox")}`);
-  const builtIn = names.length === 0 ? [] : await offerBuiltIns(request, { names, task, sources }, signal);
-  if (names.length > 0 && builtIn.length === 0)
+  const offered = names.length === 0 ? [] : await offerBuiltIns(request, { names, task, sources }, signal);
+  if (names.length > 0 && offered.length === 0)
     notes.push(`Built-in tools that were asked for are not there: ${names.join(", ")}.`);
+  const builtIn = offered.filter(({ name }) => !isExcluded(name));
   const offer = await offerServed(request, { task, sources }, signal);
   const required = findRequired(request, offer);
   if (required !== undefined) return toUnequipped(request, required);
   notes.push(...offer.missing.map(({ failed }) => failed.message), ...offer.warnings);
-  const served = offer.tools;
-  const allowed = served.filter((tool) => request.allow === undefined || namesTool(request.allow, tool));
-  const known = served.map((tool) => tool.name);
-  const unmatched = (names: readonly string[]) =>
-    names.filter((name) => ![...builtIn, ...served].some((tool) => namesTool([name], tool)));
-  const idle = [...unmatched(request.approve), ...offer.idle].filter((name) => !mayBeMissing(name, offer.missing));
-  if (idle[0] !== undefined && builtIn.length + served.length > 0) return toIdle(request, idle[0], known);
-  for (const name of unmatched(request.allow ?? []))
-    notes.push(`No tool \`${name}\` is there. ${describeKnown(name, known)}`);
+  const { idle, unmatched } = holdToRules(request, [...offered, ...offer.tools], offer);
+  if (idle[0] !== undefined) return toRefused("TOOL_GUARD_IDLE", idle[0]);
+  notes.push(...unmatched);
+  const allowed = offer.tools.filter((tool) => request.allow === undefined || namesTool(request.allow, tool));
   const tools = [...builtIn, ...withoutClashes(allowed, builtIn)];
-  const providers = request.builtIns.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [];
+  const providers = asked.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [];
   const most = mostTools(model);
   if (tools.length + providers.length > most) return toTooMany(request, tools, { model, most });
   return { tools, providers, notes };
@@ -87,21 +89,78 @@ function toUnequipped({ name }: AgentRequest, { server, failed }: MissingServer)
   return { ...failed, message: `The agent "${name}" needs the MCP server "${server}". ${failed.message} ${advice}` };
 }
 
-/** A tool of a server that is not there cannot be called. A name without a server may be one of its. */
-function mayBeMissing(name: string, missing: readonly MissingServer[]): boolean {
-  return missing.some(({ server }) => !name.includes(".") || name.startsWith(`${server}.`));
+/**
+ * Names of the agent that match no tool: `idle` those that were to hold one back, since the server may have another name for it by
+ * now; `unmatched` those that were to allow one.
+ */
+function holdToRules(
+  { name, approve, allow = [], builtIns }: AgentRequest,
+  tools: readonly NamedTool[],
+  { idle, missing }: Pick<ToolboxOffer, "idle" | "missing">,
+): { readonly idle: readonly string[]; readonly unmatched: readonly string[] } {
+  const of = `the agent "${name}"`;
+  const known = tools.map((tool) => tool.name);
+  const describe = (key: string, names: readonly string[], matches: (name: string) => boolean) =>
+    describeUnmatched(names, {
+      key,
+      of,
+      known,
+      matches: (each) => matches(each) || mayBeMissing(each, missing, known),
+    });
+  const isThere = (each: string) => tools.some((tool) => namesTool([each], tool));
+  const ours = [...builtIns, ...tools.filter(({ server }) => server === undefined).map((tool) => tool.name)];
+  const isOurs = (pattern: string) => ours.some((each) => fits(pattern, each));
+  // An agent without tools has none that could be called unasked.
+  const hasTools = tools.length > 0 || builtIns.length > 0;
+  return {
+    idle: hasTools ? [...describe("approve", approve, isThere), ...describe("exclude", idle, isOurs)] : [],
+    unmatched: describe("allow", allow, isThere),
+  };
 }
 
-/** The server may have another name for the tool by now, under which it would be called without a yes. */
-function toIdle({ name, approve }: AgentRequest, guard: string, known: readonly string[]): Failed {
-  const key = approve.includes(guard) ? "approve" : "exclude";
-  const message = `\`${guard}\` under \`${key}\` matches no tool of the agent "${name}". ${describeKnown(guard, known)}`;
-  return toRefused("TOOL_GUARD_IDLE", message);
+/** The same before a run, of an agent as a definition describes it. Undefined also where that is not known until `signal` aborts. */
+export async function findAgentToolProblem(
+  agent: JsonObject,
+  { settings, tenantId, toolbox }: Pick<Task, "settings" | "tenantId"> & Pick<ToolSources, "toolbox">,
+  signal: AbortSignal,
+): Promise<{ readonly code: ErrorCode; readonly message: string } | undefined> {
+  const described = readAgentRequest({ agent }, "");
+  // The tools of the built-in `files` have names of their own, which are known when they are offered.
+  const isKnown = (name: string) => QUALIFIED_TOOL.test(name) || !described.builtIns.includes("files");
+  const { approve, exclude, allow } = described;
+  const request = { ...described, approve: approve.filter(isKnown), exclude: exclude.filter(isKnown) };
+  if (request.approve.length + request.exclude.length + (allow?.length ?? 0) === 0) return undefined;
+  const task = { settings, tenantId, reach: reachOf(grantOf(settings)) };
+  try {
+    const offer = await offerServed(request, { task, sources: { toolbox } }, signal);
+    const ours = described.builtIns.filter((name) => name !== WEB_SEARCH);
+    const builtIns = ours.map((name) => ({ name, tool: name, aliases: [] }));
+    const { idle, unmatched } = holdToRules(request, [...builtIns, ...offer.tools], offer);
+    if (idle[0] !== undefined) return { code: "TOOL_GUARD_IDLE", message: idle[0] };
+    return unmatched[0] === undefined ? undefined : { code: "MCP_TOOL_UNKNOWN", message: unmatched[0] };
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** A tool of a server that is not there cannot be called. A name without a server may be one of its, unless it is a slip. */
+function mayBeMissing(name: string, missing: readonly MissingServer[], known: readonly string[]): boolean {
+  if (QUALIFIED_TOOL.test(name))
+    return missing.some(({ server }) =>
+      [`${server}.`, `${server}/`, `mcp__${server}__`].some((at) => name.startsWith(at)),
+    );
+  return missing.length > 0 && nearestName(name, known) === undefined;
 }
 
 interface Asking {
   readonly task: Task;
   readonly sources: ToolSources;
+}
+
+interface Offering {
+  readonly task: Pick<Task, "settings" | "reach" | "tenantId">;
+  readonly sources: Pick<ToolSources, "toolbox">;
 }
 
 async function offerBuiltIns(
@@ -115,10 +174,11 @@ async function offerBuiltIns(
 
 async function offerServed(
   { clients, exclude, allow }: AgentRequest,
-  { task, sources }: Asking,
+  { task, sources }: Offering,
   signal: AbortSignal,
 ): Promise<ToolboxOffer> {
-  if (clients?.length === 0 || allow?.length === 0) return { tools: [], missing: [], idle: [], warnings: [] };
+  const ofBuiltIns = exclude.filter((name) => !QUALIFIED_TOOL.test(name));
+  if (clients?.length === 0 || allow?.length === 0) return { tools: [], missing: [], idle: ofBuiltIns, warnings: [] };
   const { mcp_servers: servers, folder: named } = task.settings;
   const folder = typeof named === "string" ? named : undefined;
   const toolbox = await sources.toolbox();

@@ -2,11 +2,13 @@ import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import type { ToolCallPart, TurnPart } from "../../models/turn-parts.ts";
 
 /** True if a list names the tool: by the name that the model sees, a qualified one, or all tools of its server (`server.*`). */
-export function namesTool(names: readonly string[], tool: AgentTool): boolean {
+export function namesTool(names: readonly string[], tool: NamedTool): boolean {
   return names.some((name) => isNamed(tool, name));
 }
 
-function isNamed({ name, server, tool, aliases }: AgentTool, asked: string): boolean {
+export type NamedTool = Pick<AgentTool, "name" | "server" | "tool" | "aliases">;
+
+function isNamed({ name, server, tool, aliases }: NamedTool, asked: string): boolean {
   if (asked === name || asked === tool || aliases.includes(asked)) return true;
   return server !== undefined && asked === `${server}.*`;
 }

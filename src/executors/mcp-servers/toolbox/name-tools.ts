@@ -39,7 +39,8 @@ function choose(offered: OfferedTool, taken: ReadonlySet<string>): string {
   return taken.has(qualified) ? withHash(qualified, offered) : qualified;
 }
 
-function toAliases({ server, tool }: OfferedTool): readonly string[] {
+/** Names that mean a tool of a server, whatever other servers offer. */
+export function toAliases({ server, tool }: Pick<OfferedTool, "server" | "tool">): readonly string[] {
   const written = [`${server}.${tool}`, `${server}/${tool}`, `mcp__${server}__${tool}`];
   return [...new Set([...written, toQualifiedName({ server, tool })])];
 }

@@ -1,8 +1,12 @@
-import { afterAll, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../test/fakes/is-alive.ts";
 import { openToolbox } from "../../../../test/fakes/mcp-server/open-toolbox.ts";
 import { everythingSettings, fakeSettings, oldSettings } from "../../../../test/fakes/mcp-server/server-entries.ts";
 import { namesIn, toolIn } from "../../../../test/fakes/mcp-server/tool-in.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import type { ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
 
 const NEVER = new AbortController().signal;
@@ -217,3 +221,43 @@ async function pidOf(offer: ToolboxOffer): Promise<number> {
   const { structured } = await toolIn(offer, "process").call({}, CALL, NEVER);
   return Number(Object(structured).pid);
 }
+
+describe("a server that renames a tool while it runs", () => {
+  /** Its tools are those of a file, which it says to have changed when `grow` is called. */
+  function renaming(more: JsonObject = {}) {
+    const folder = mkdtempSync(join(tmpdir(), "pawl-tools-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "tools");
+    const have = (names: string) => writeFileSync(file, names);
+    return { have, servers: { shop: oldSettings([`tools-file=${file}`], more) } };
+  }
+
+  test("does not open it, though the pattern that excluded it still matches another", async () => {
+    const { toolbox } = openToolbox();
+    const { have, servers } = renaming();
+    const offered = async () => await toolbox.offer({ servers, exclude: ["shop.delete_*"] }, NEVER);
+    have("delete_one delete_all read");
+    const first = await offered();
+    expect(namesIn(first)).toEqual(["grow", "read", "where"]);
+    have("delete_one remove_all read");
+    await toolIn(first, "grow").call({}, CALL, NEVER);
+    const changed = await offered();
+    expect(namesIn(changed)).toEqual(["grow", "read", "where"]);
+    expect(changed.warnings).toEqual([expect.stringContaining('its tool "remove_all" is closed')]);
+    have("delete_one delete_all read write");
+    await toolIn(first, "grow").call({}, CALL, NEVER);
+    expect(namesIn(await offered())).toContain("write");
+  });
+
+  test("does not open it when it was connected again", async () => {
+    const { toolbox } = openToolbox();
+    const { have, servers } = renaming({ exclude: ["delete_*"] });
+    have("delete_one delete_all");
+    const first = await toolbox.offer({ servers }, NEVER);
+    const { pid } = JSON.parse((await toolIn(first, "where").call({}, CALL, NEVER)).text);
+    have("delete_one remove_all");
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+    expect(namesIn(await toolbox.offer({ servers }, NEVER))).toEqual(["grow", "where"]);
+  });
+});

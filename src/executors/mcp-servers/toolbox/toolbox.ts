@@ -18,8 +18,14 @@ import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
-import { listServerStates, type McpServers, type ToolAnswer, type ToolRequest } from "../mcp-servers.ts";
-import { fits } from "../server-entry.ts";
+import {
+  describeClosed,
+  listServerStates,
+  type McpServers,
+  type ToolAnswer,
+  type ToolRequest,
+} from "../mcp-servers.ts";
+import { closedAfterChange, fits } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
 import {
   checkArguments,
@@ -29,7 +35,7 @@ import {
   keepUsable,
   type ServerTool,
 } from "../server-tool.ts";
-import { nameTools } from "./name-tools.ts";
+import { nameTools, toAliases } from "./name-tools.ts";
 
 type Pinned = Pick<ToolboxRequest, "servers" | "folder" | "reach" | "tenantId">;
 
@@ -59,18 +65,17 @@ export class McpToolbox implements AgentToolbox {
   async offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer> {
     const servers = this.#setOf(wanted);
     const { known, missing } = holdToGrant(await chooseServers(servers, wanted.clients), wanted);
-    const listed = await Promise.all(known.map((server) => this.#list(servers, server, signal)));
+    const { exclude: excluded = [] } = wanted;
+    const listed = await Promise.all(known.map((server) => this.#list(servers, { server, excluded }, signal)));
     const tools = listed.flatMap(({ tools }) => tools);
     const names = nameTools(tools.map(({ tool: { server, name }, weight }) => ({ server, weight, tool: name })));
-    const idle = new Set([...(wanted.exclude ?? []), ...tools.flatMap(({ exclude }) => exclude)]);
-    const offered = tools.flatMap(({ tool, exclude }, index) => {
+    const idle = new Set([...excluded, ...tools.flatMap(({ exclude }) => exclude)]);
+    const offered = tools.flatMap(({ tool, exclude, isClosed }, index) => {
       const { name, aliases } = names[index] ?? { name: "", aliases: [] };
       const written = [tool.name, ...aliases];
-      const excluding = [...exclude, ...(wanted.exclude ?? [])].filter((pattern) =>
-        written.some((each) => fits(pattern, each)),
-      );
+      const excluding = [...exclude, ...excluded].filter((pattern) => written.some((each) => fits(pattern, each)));
       for (const pattern of excluding) idle.delete(pattern);
-      return excluding.length > 0 ? [] : [this.#toAgentTool(servers, tool, { name, aliases })];
+      return excluding.length > 0 || isClosed ? [] : [this.#toAgentTool(servers, tool, { name, aliases })];
     });
     return {
       tools: offered,
@@ -117,15 +122,22 @@ export class McpToolbox implements AgentToolbox {
     return known;
   }
 
-  async #list(servers: McpServers, server: string, signal: AbortSignal): Promise<ListedServer> {
+  async #list(
+    servers: McpServers,
+    { server, excluded }: { readonly server: string; readonly excluded: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<ListedServer> {
     const { settings } = (await servers.entries()).get(server) ?? { settings: { problem: "it is gone" } };
     try {
       const { routing_weight: weight = 1, exclude = [] } = "problem" in settings ? {} : settings;
-      const { tools, warnings } = await keepUsable(await servers.list(server, signal), this.#options.validators);
+      const list = await servers.list(server, signal);
+      const { tools, warnings } = await keepUsable(list, this.#options.validators);
+      const namesOf = (tool: string) => [tool, ...toAliases({ server, tool })];
+      const closed = closedAfterChange(list.changed, { forbids: [...exclude, ...excluded] }, namesOf);
       return {
-        tools: tools.map((tool) => ({ tool, weight, exclude })),
+        tools: tools.map((tool) => ({ tool, weight, exclude, isClosed: closed.includes(tool.name) })),
         missing: [],
-        warnings: warnings.map((warning) => `The MCP server "${server}": ${warning}.`),
+        warnings: [...warnings, ...closed.map(describeClosed)].map((each) => `The MCP server "${server}": ${each}.`),
       };
     } catch (failure) {
       if (!(failure instanceof McpFailure) || signal.aborted) throw failure;
@@ -185,6 +197,8 @@ interface ListedServer {
     readonly tool: ServerTool;
     readonly weight: number;
     readonly exclude: readonly string[];
+    /** See `closedAfterChange`. */
+    readonly isClosed: boolean;
   }[];
   readonly missing: ToolboxOffer["missing"];
   readonly warnings: readonly string[];
