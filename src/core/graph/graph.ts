@@ -254,7 +254,7 @@ export interface Each {
   readonly count?: Expr;
   /** Instances in flight at once. */
   readonly maxConcurrent: number;
-  /** A value that is no list counts as a list of one. */
+  /** A value that is no list counts as a list of one: in graphs of earlier versions. */
   readonly coerce?: boolean;
 }
 

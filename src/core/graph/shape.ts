@@ -1,5 +1,7 @@
+import { readKey, readPath } from "../expressions/read-path.ts";
+import type { JsonObject } from "../json.ts";
 import type { Flow, Step } from "./graph.ts";
-import { orderSteps } from "./steps-within.ts";
+import { flowsInside, orderSteps } from "./steps-within.ts";
 
 /** A step that runs once, in no fan-out. */
 export const SINGLE = -1;
@@ -25,6 +27,32 @@ export function widestShape(flow: Flow): Shape {
   const steps = flow.steps.map((step, index) => ({ step, after: after[index] ?? [] }));
   const result = computeShape({ order, steps }, new Set());
   return result.ok ? result.shape : plain;
+}
+
+/**
+ * The names that belong to the input and not to an item: those that it has, and of those that it has not the ones that no item has,
+ * where all items that could are known. So an optional name that is absent changes no shape.
+ */
+export function inputNamesOf({ flow }: { readonly flow: Flow }, input: JsonObject): readonly string[] {
+  const ofNone = new Set<string>();
+  const ofSome = new Set<string>();
+  for (const each of flowsWithin(flow)) {
+    const shape = widestShape(each);
+    for (const [index, { itemFields = [] }] of each.steps.entries()) {
+      const opener = each.steps[shape[index] ?? SINGLE];
+      if (opener?.each === undefined) continue;
+      const { list } = opener.each;
+      const items = list.op === "path" && list.root === "input" ? readPath(input, list.path) : undefined;
+      const isAbsent = (name: string) =>
+        Array.isArray(items) && items.length > 0 && items.every((item) => readKey(item, name) === undefined);
+      for (const name of itemFields) (isAbsent(name) ? ofNone : ofSome).add(name);
+    }
+  }
+  return [...new Set([...Object.keys(input), ...[...ofNone].filter((name) => !ofSome.has(name))])];
+}
+
+function flowsWithin(flow: Flow): readonly Flow[] {
+  return [flow, ...flow.steps.flatMap((step) => flowsInside(step).flatMap((inside) => flowsWithin(inside.flow)))];
 }
 
 export type ShapeResult =

@@ -154,7 +154,7 @@ function holdToFilter(server: string, list: ToolList, filter: ToolFilter): ToolL
   const known = list.tools.map(({ name }) => name);
   const unmatched = (key: "allow" | "deny") => {
     const matches = (pattern: string) => known.some((name) => fits(pattern, name));
-    return describeUnmatched(filter[key] ?? [], { key, of: `the MCP server "${server}"`, known, matches });
+    return describeUnmatched(filter[key] ?? [], { key, of: `the MCP server "${server}"`, known: () => known, matches });
   };
   const [idle] = unmatched("deny");
   if (idle !== undefined && known.length > 0) throw refusal("TOOL_GUARD_IDLE", idle);

@@ -26,7 +26,8 @@ interface NameRule {
   readonly key: string;
   /** Whose things they are: `the agent "x"`. */
   readonly of: string;
-  readonly known: readonly string[];
+  /** The names that there are, as the name is written. */
+  known(name: string): readonly string[];
   matches(name: string): boolean;
 }
 
@@ -36,5 +37,7 @@ interface NameRule {
  */
 export function describeUnmatched(names: readonly string[], { key, of, known, matches }: NameRule): readonly string[] {
   const idle = names.filter((name) => !matches(name));
-  return idle.map((name) => `\`${name}\` under \`${key}\` matches no tool of ${of}. ${describeKnown(name, known)}`);
+  return idle.map(
+    (name) => `\`${name}\` under \`${key}\` matches no tool of ${of}. ${describeKnown(name, known(name))}`,
+  );
 }

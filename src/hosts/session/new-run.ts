@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { inputNamesOf } from "../../core/graph/shape.ts";
 import type { RunStarted } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { NewRun } from "../../ports/journal.ts";
@@ -45,7 +46,7 @@ export function toRunStarted(
     at,
     runId,
     workflow: definition.graph.name,
-    inputNames: Object.keys(input),
+    inputNames: inputNamesOf(definition.graph, input),
     maxCostMicro,
     uses,
     onExceeded,

@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { CallStep, Graph, TaskStep } from "../../core/graph/graph.ts";
 import { type IndexedFlow, type IndexedStep, indexGraph } from "../../core/graph/indexed-graph.ts";
-import { computeShape, SINGLE } from "../../core/graph/shape.ts";
+import { computeShape, inputNamesOf, SINGLE } from "../../core/graph/shape.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { costOfTry, type ModelPrice, type ModelPrices } from "../../ports/model-prices.ts";
@@ -63,7 +63,7 @@ export class StepPlanner {
       prefix: "",
       count: ONCE,
       known: { input, unknownInputs: new Set(), items: undefined },
-      inputNames: new Set(Object.keys(input)),
+      inputNames: new Set(inputNamesOf(graph, input)),
       outer: undefined,
       calls: [nameOf(graph)],
     });
@@ -198,7 +198,11 @@ export class StepPlanner {
       prefix: `${name}/`,
       count: again,
       known: { ...given, items: undefined },
-      inputNames: new Set([...graph.input.declared, ...Object.keys(given.input), ...namesIn(given.unknownInputs)]),
+      inputNames: new Set([
+        ...graph.input.declared,
+        ...inputNamesOf(graph, given.input),
+        ...namesIn(given.unknownInputs),
+      ]),
       outer: undefined,
       calls: [...pass.calls, nameOf(graph)],
     });

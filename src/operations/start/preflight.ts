@@ -4,6 +4,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
+import { findWrongLists } from "../../core/graph/check-lists.ts";
 import { remedyOf, traitsOf } from "../../core/graph/dialects.ts";
 import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
@@ -198,6 +199,11 @@ class Needs {
   }
 
   async collect(): Promise<{ readonly problems: readonly ShownProblem[]; readonly refusal: PawlError | undefined }> {
+    const { definition, input } = this.#beginning;
+    for (const { step, message } of findWrongLists(definition.graph, input)) {
+      const remedy = remedyOf("LIST_MISSING", definition.graph.dialect);
+      this.#report({ step, isHandled: false }, definition, { code: "LIST_MISSING", message, remedy });
+    }
     await this.#look(this.#beginning.definition);
     return { problems: this.#problems.sort((a, b) => this.#compare(a, b)), refusal: this.#refusal };
   }

@@ -40,7 +40,7 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
 function lowerEach({ fanOut }: StepDefinition, { declared }: ExprScope): { readonly each?: Each } {
   if (fanOut === undefined) return {};
   const list = lowerReference(fanOut.list.reference, { declared, perItem: false });
-  return { each: { list, maxConcurrent: fanOut.maxConcurrent, coerce: true } };
+  return { each: { list, maxConcurrent: fanOut.maxConcurrent } };
 }
 
 function lowerAttempts({

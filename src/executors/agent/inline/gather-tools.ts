@@ -99,13 +99,14 @@ function holdToRules(
   { idle, missing }: Pick<ToolboxOffer, "idle" | "missing">,
 ): { readonly idle: readonly string[]; readonly unmatched: readonly string[] } {
   const of = `the agent "${name}"`;
-  const known = tools.map((tool) => tool.name);
+  const known = (each: string) =>
+    tools.map(({ name, server, tool }) => (each.includes(".") && server !== undefined ? `${server}.${tool}` : name));
   const describe = (key: string, names: readonly string[], matches: (name: string) => boolean) =>
     describeUnmatched(names, {
       key,
       of,
       known,
-      matches: (each) => matches(each) || mayBeMissing(each, missing, known),
+      matches: (each) => matches(each) || mayBeMissing(each, missing, known(each)),
     });
   const isThere = (each: string) => tools.some((tool) => namesTool([each], tool));
   const ours = [...builtIns, ...tools.filter(({ server }) => server === undefined).map((tool) => tool.name)];

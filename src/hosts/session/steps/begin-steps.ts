@@ -2,6 +2,7 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import type { ApproveStep, CallStep, WaitStep } from "../../../core/graph/graph.ts";
 import { indexGraph } from "../../../core/graph/indexed-graph.ts";
+import { inputNamesOf } from "../../../core/graph/shape.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import { isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 import { grantOf } from "../../../core/trust/grant.ts";
@@ -42,7 +43,7 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
       path: instance.path,
       graph: pinned.graphHash,
       workflow: graph.name,
-      inputNames: Object.keys(call.input),
+      inputNames: inputNamesOf(graph, call.input),
       sealed: leaves.length === 0 ? undefined : parts.keepSecrets(run, leaves),
       timeoutMs: call.timeoutMs,
       ...lengthOf(stored),
