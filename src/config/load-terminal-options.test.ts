@@ -39,6 +39,7 @@ test("everything has a default", async () => {
     backend: "pty",
     maxCallsPerMinute: 60,
     maxSessions: 50,
+    maxSessionsOfTenant: 10,
     defaultShell: "bash",
     isolateHistory: true,
     columns: 120,

@@ -48,6 +48,7 @@ export async function loadTerminalOptions(sources: TerminalOptionSources) {
     backend: found.backend,
     maxCallsPerMinute: found.max_calls_per_minute,
     maxSessions: found.max_sessions,
+    maxSessionsOfTenant: settings.quotas.terminals,
     defaultShell: found.default_shell,
     isolateHistory: found.isolate_history,
     columns: found.columns,

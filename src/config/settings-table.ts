@@ -259,6 +259,7 @@ export const SETTINGS = {
       says: "Runs of a tenant that have not ended, of those that a process drives.",
     },
     streams: { is: "count", default: 200, says: "Open streams of a tenant." },
+    terminals: { is: "count", default: 10, says: "Open terminals of a tenant, within `terminal.max_sessions`." },
   },
   client: {
     url: { is: "text", env: ["SANDCASTLE_URL"], later: COMMANDS_STAY, says: "The server that commands go to." },

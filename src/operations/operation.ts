@@ -3,6 +3,7 @@ import type { ErrorCode } from "../core/errors/error-table.ts";
 import type { Json } from "../core/json.ts";
 import type { KeyScope } from "../ports/service/api-keys.ts";
 import type { Ports } from "./application/ports.ts";
+import type { Quotas } from "./limits/quotas.ts";
 import { withNames } from "./name-in-remedy.ts";
 import type { Frozen } from "./schemas.ts";
 import type { Submissions } from "./start/submit-run.ts";
@@ -227,6 +228,8 @@ export interface OperationContext<App = Ports> {
   readonly by: "api" | "cli" | "mcp";
   /** Starts runs, each once for its idempotency key. */
   readonly submissions: Submissions;
+  /** What tenants have in use in this process, where it serves. */
+  readonly quotas?: Pick<Quotas, "used" | "most"> | undefined;
   /** W3C trace context of the caller. */
   readonly traceParent?: string | undefined;
   /** The folder of relative paths, for a caller on this machine. */

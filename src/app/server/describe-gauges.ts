@@ -9,7 +9,7 @@ import type { MetricsGauge } from "../../telemetry/metrics/service-metrics.ts";
 export interface Served {
   readonly runner: Pick<RequestRunner, "inFlight">;
   readonly streams: Pick<OpenStreams, "open">;
-  readonly quotas: Pick<Quotas, "used">;
+  readonly quotas: Pick<Quotas, "used" | "most">;
   /** Whether tenants are told apart. */
   readonly tenantLabel: boolean;
 }
@@ -20,6 +20,12 @@ export function describeGauges(app: Stores & Driving, served: Served): readonly 
   return [
     ...describePools(app.capacity),
     ...describeQuotas(served),
+    {
+      name: "pawl_quota_limit",
+      help: "How much of it a tenant may have at once.",
+      label: "quota",
+      read: async () => new Map(Object.entries(served.quotas.most)),
+    },
     {
       name: "pawl_runs",
       help: "Runs that have not ended; `queued` is what has not begun.",

@@ -11,6 +11,8 @@ export interface TerminalOptions {
   readonly sandbox?: boolean;
   readonly maxCallsPerMinute: number;
   readonly maxSessions: number;
+  /** Absent: as many as all together. */
+  readonly maxSessionsOfTenant?: number;
   readonly defaultShell: string;
   /** Shells do not write what is typed to the user's history files. */
   readonly isolateHistory: boolean;

@@ -33,7 +33,8 @@ export interface TerminalSessions {
 export function createTerminalSessions(options: TerminalOptions, surroundings: TerminalSurroundings): TerminalSessions {
   const table = new SessionTable(options, surroundings.holder);
   const parts = toParts(options, surroundings, table);
-  const tableFor = (tenantId: string | undefined) => (tenantId === undefined ? table : table.ofTenant(tenantId));
+  const tableFor = (tenantId: string | undefined) =>
+    tenantId === undefined ? table : table.ofTenant(tenantId, options.maxSessionsOfTenant);
   return {
     call: (tool, request, call = {}) => HANDLERS[tool]({ ...parts, table: tableFor(call.tenantId) }, request, call),
     takeUp: () => table.takeUp((id) => surroundings.toWebUrl?.(id) ?? null),

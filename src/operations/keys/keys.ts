@@ -10,6 +10,7 @@ import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Place, Principal, Stores } from "../application/ports.ts";
 import { TENANT_ID, TENANT_ID_RULE } from "../application/tenant-id.ts";
 import { toUsd } from "../limits/micro-dollars.ts";
+import { NOTHING_IN_USE } from "../limits/quotas.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, givenTimeSchema, idField, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
 import { newKeySecret } from "./api-keys.ts";
@@ -183,6 +184,12 @@ export const showKey = defineOperation({
       .record(z.string(), z.int())
       .nullable()
       .describe("What its tenant may have at once, in each process. Null: it is of no tenant."),
+    in_use: z
+      .record(z.string(), z.int())
+      .nullable()
+      .describe(
+        "What its tenant has of it in the process that answers. Null: it is of no tenant, or no server answers.",
+      ),
   }),
   errors: ["KEY_NOT_FOUND"],
   http: { method: "GET", path: "/keys/{id}" },
@@ -190,19 +197,25 @@ export const showKey = defineOperation({
     {
       verb: "keys show",
       args: ["id"],
-      show: (key) => ({ data: [...tellOf(key), ...tellQuotas(key.quotas)].join("\n") }),
+      show: (key) => ({ data: [...tellOf(key), ...tellQuotas(key)].join("\n") }),
     },
   ],
   mcp: NO_MODEL,
-  handle: async ({ app }: OperationContext<Place & Principal & Stores>, { id }) => {
+  handle: async ({ app, quotas }: OperationContext<Place & Principal & Stores>, { id }) => {
     const key = await findKey(app, id);
-    return { ...describeKey(key), quotas: key.tenantId === undefined ? null : { ...app.config.settings.quotas } };
+    const { tenantId: tenant } = key;
+    if (tenant === undefined) return { ...describeKey(key), quotas: null, in_use: null };
+    const inUse = quotas && { ...(quotas.used.get(tenant) ?? NOTHING_IN_USE) };
+    return { ...describeKey(key), quotas: { ...app.config.settings.quotas, ...quotas?.most }, in_use: inUse ?? null };
   },
 });
 
-function tellQuotas(quotas: Readonly<Record<string, number>> | null): readonly string[] {
+type Told = Readonly<Record<"quotas" | "in_use", Readonly<Record<string, number>> | null>>;
+
+function tellQuotas({ quotas, in_use: inUse }: Told): readonly string[] {
   if (quotas === null) return [];
-  const each = Object.entries(quotas).map(([name, most]) => `  ${name}: ${most}`);
+  const used = (name: string) => (inUse?.[name] === undefined ? "" : `${inUse[name]} of `);
+  const each = Object.entries(quotas).map(([name, most]) => `  ${name}: ${used(name)}${most}`);
   return ["Its tenant may have at once", ...each];
 }
 

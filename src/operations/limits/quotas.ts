@@ -19,6 +19,8 @@ export type QuotaSettings = Readonly<Record<Exclude<QuotaName, "memory">, number
 
 type Uses = Record<QuotaName, number>;
 
+export const NOTHING_IN_USE: Readonly<Uses> = { requests: 0, bodies: 0, streams: 0, runs: 0, memory: 0 };
+
 /** A tenant has an eighth of the memory at most, all tenants together a quarter: the rest is for runs, and for what is not counted. */
 const TENANT_PART = 8;
 const PART_OF_ALL = 4;
@@ -30,8 +32,8 @@ export class Quotas implements RunObserver {
   readonly #runs = new Set<string>();
   #memoryOfAll = 0;
 
-  constructor(settings: QuotaSettings, heapBytes = getHeapStatistics().heap_size_limit) {
-    this.most = { ...settings, memory: Math.floor(heapBytes / TENANT_PART) };
+  constructor({ requests, bodies, streams, runs }: QuotaSettings, heapBytes = getHeapStatistics().heap_size_limit) {
+    this.most = { requests, bodies, streams, runs, memory: Math.floor(heapBytes / TENANT_PART) };
   }
 
   /** Throws `QUOTA_EXCEEDED`, and `ANSWER_TOO_LARGE` for memory. */
@@ -57,7 +59,7 @@ export class Quotas implements RunObserver {
   }
 
   #note(tenant: string, name: QuotaName, amount: number): void {
-    const used = this.#used.get(tenant) ?? { requests: 0, bodies: 0, streams: 0, runs: 0, memory: 0 };
+    const used = this.#used.get(tenant) ?? { ...NOTHING_IN_USE };
     used[name] += amount;
     if (name === "memory") this.#memoryOfAll += amount;
     if (Object.values(used).some((each) => each !== 0)) this.#used.set(tenant, used);

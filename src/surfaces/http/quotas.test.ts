@@ -4,7 +4,7 @@ import { HttpWorld } from "../../../test/fakes/http-world.ts";
 const ADMIN = { "x-api-key": "configured" };
 
 test("streams of a tenant are refused beyond its quota, and its key says how many it may have", async () => {
-  const quotas = { requests: 50, bodies: 5, runs: 5, streams: 2 };
+  const quotas = { requests: 50, bodies: 5, runs: 5, streams: 2, terminals: 1 };
   const world = new HttpWorld([], { server: { api_key: "configured" }, quotas });
   const made = await world.post("/keys", { name: "m", tenant_id: "mallory" }, ADMIN);
   const { data } = (await made.json()) as { readonly data: { readonly key: string; readonly key_id: string } };
@@ -17,5 +17,5 @@ test("streams of a tenant are refused beyond its quota, and its key says how man
   expect((await world.request("/events", { headers: { "x-api-key": data.key } })).status).toBe(200);
 
   const shown = await world.request(`/keys/${data.key_id}`, { headers: ADMIN });
-  expect(await shown.json()).toMatchObject({ data: { quotas } });
+  expect(await shown.json()).toMatchObject({ data: { quotas, in_use: { requests: 0, streams: 1 } } });
 });

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createMask } from "../../../src/config/create-mask.ts";
+import { isPawlError } from "../../../src/core/errors/pawl-error.ts";
 import type { TerminalOptions } from "../../../src/executors/terminal/terminal-options.ts";
 import { openTerminal, openTerminals } from "./open-terminals.ts";
 
@@ -117,6 +118,20 @@ test("only so many sessions run at once, also when they are opened together", as
 
   expect(opened).toEqual(["", "", "sessions"]);
   expect((await terminals.call("open_terminal", {})).success).toBe(true);
+});
+
+test("a tenant has so many of them, also when they are opened together, and others have theirs", async () => {
+  const terminals = openTerminals({ maxSessionsOfTenant: 1 });
+  const open = (tenantId?: string) =>
+    terminals.call("open_terminal", {}, tenantId === undefined ? {} : { tenantId }).then(
+      ({ success }) => success,
+      (error: unknown) => isPawlError(error) && error.code,
+    );
+
+  expect(await Promise.all([open("a"), open("a"), open("b"), open(), open()])).toEqual([
+    ...[true, "QUOTA_EXCEEDED", true],
+    ...[true, true],
+  ]);
 });
 
 test("every call is recorded with its outcome, and secrets are masked", async () => {

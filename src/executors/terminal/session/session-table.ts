@@ -1,3 +1,4 @@
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { PtyHost } from "../pty-host/pty-host.ts";
 import { openModel } from "../screen/open-model.ts";
 import type { LeftSession, PtyHolder, PtySpec, SessionFacts } from "./pty.ts";
@@ -17,7 +18,7 @@ export class SessionTable {
   readonly #holder: PtyHolder;
   readonly #options: TableOptions;
   readonly #sessions = new Map<string, TerminalSession>();
-  #opening = 0;
+  readonly #opening = new Set<SessionFacts>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: TableOptions, holder: PtyHolder = new PtyHost()) {
@@ -27,7 +28,7 @@ export class SessionTable {
 
   /** With those that are about to be. */
   get running(): number {
-    return this.#opening + this.list().filter(({ isRunning }) => isRunning).length;
+    return this.#opening.size + this.list().filter(({ isRunning }) => isRunning).length;
   }
 
   find(id: string): TerminalSession | undefined {
@@ -38,8 +39,8 @@ export class SessionTable {
     return [...this.#sessions.values()];
   }
 
-  /** The sessions of a tenant: those of others do not exist. As many as all together may be open. */
-  ofTenant(tenantId: string): Sessions {
+  /** The sessions of a tenant: those of others do not exist. Of its own it may have so many, within what all together may. */
+  ofTenant(tenantId: string, most = Number.POSITIVE_INFINITY): Sessions {
     const own = (session: TerminalSession | undefined) => (session?.facts.tenantId === tenantId ? session : undefined);
     const table = this;
     return {
@@ -48,14 +49,19 @@ export class SessionTable {
       },
       find: (id) => own(table.find(id)),
       list: () => table.list().filter((session) => own(session) !== undefined),
-      open: (facts, spec) => table.open(facts, spec),
+      async open(facts, spec) {
+        const begun = table.list().filter((session) => own(session)?.isRunning === true).length;
+        const opening = [...table.#opening].filter((other) => other.tenantId === tenantId).length;
+        if (begun + opening >= most) throw quotaExceeded(most);
+        return table.open(facts, spec);
+      },
       destroy: async (id) => own(table.find(id)) !== undefined && table.destroy(id),
     };
   }
 
   /** Rejects where there is no terminal to be had. */
   async open(facts: SessionFacts, spec: PtySpec): Promise<TerminalSession> {
-    this.#opening += 1;
+    this.#opening.add(facts);
     try {
       const model = await openModel({ ...spec, scrollbackRows: this.#options.scrollbackRows });
       const session = new TerminalSession(facts, model);
@@ -63,7 +69,7 @@ export class SessionTable {
       this.#keep(session);
       return session;
     } finally {
-      this.#opening -= 1;
+      this.#opening.delete(facts);
     }
   }
 
@@ -117,4 +123,12 @@ export class SessionTable {
     if (old.length < ended.length) this.#sweepLater();
     await Promise.all(old.map(({ facts }) => this.destroy(facts.id)));
   }
+}
+
+function quotaExceeded(most: number): PawlError {
+  return new PawlError("QUOTA_EXCEEDED", {
+    message: `There are ${most} open terminals of this tenant, and may not be more.`,
+    remedy: "Close one with `exit_terminal`, or raise the quota (`quotas.terminals`).",
+    details: { quota: "terminals", most },
+  });
 }

@@ -33,6 +33,7 @@ export const openTerminal: ToolHandler<"open_terminal"> = async (parts, request,
     session = await parts.table.open(facts, confined?.spec ?? plan.spec);
   } catch (error) {
     confined?.program.release();
+    if (isPawlError(error) && error.code === "QUOTA_EXCEEDED") throw error;
     return toFailure(shell, `The terminal could not be opened: ${error instanceof Error ? error.message : error}`);
   }
   if (confined !== undefined) holdToSandbox(session, confined.program);

@@ -117,11 +117,12 @@ function withMeta(part: z.ZodObject, whole: z.ZodObject): z.ZodObject {
 }
 
 async function serveOperation({ operation, http }: Route, { parts, c }: Asked, input: Input): Promise<Response> {
-  const { submissions } = parts;
+  const { submissions, quotas } = parts;
   const context: OperationContext = {
     app: parts.appFor(c),
     by: "api",
     submissions,
+    quotas,
     traceParent: c.req.header("traceparent"),
   };
   const output: unknown = await operation.handle(context, input);
