@@ -62,6 +62,8 @@ export interface AppOptions {
   readonly makesNothing?: true | undefined;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
+  /** Of a test, which moves it. Default: that of this machine, or of the database. */
+  readonly clock?: SystemClock | undefined;
   /** What the program that embeds this has: workflows by name, and functions of their steps. */
   readonly programs?: StepFunctions & Pick<DefinitionLibrary, "list">;
   /** For a person beside the command's own result. */
@@ -115,7 +117,7 @@ class App implements OpenApplication {
   readonly dataDir: string;
   readonly config: Config;
   /** That of the database, once it is known. */
-  readonly clock = new SystemClock(() => this.#hosting.offsetMs);
+  readonly clock: SystemClock;
   readonly grant = EVERYTHING;
   readonly findExecutor: FindExecutor;
   readonly capacity: CapacityPools;
@@ -141,6 +143,7 @@ class App implements OpenApplication {
     this.#secrets = new KnownSecrets(config.secrets);
     this.mask = this.#secrets.mask;
     this.#options = options;
+    this.clock = options.clock ?? new SystemClock(() => this.#hosting.offsetMs);
     this.#observers = new RunObservers(options.onDefect);
     this.library = options.programs;
     const { data, storage } = config.settings;
@@ -200,6 +203,7 @@ class App implements OpenApplication {
       observers: this.#observers,
       program: options.program,
       database,
+      clock: options.clock,
       tell,
       onDefect: options.onDefect,
     });
@@ -424,7 +428,7 @@ class App implements OpenApplication {
         import("../telemetry/logs/create-log.ts"),
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
-    const where = await whereToListen(this, options);
+    const where = options.listen === false ? undefined : await whereToListen(this, options);
     const { programs } = this.#options;
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config), programs });
     const firstLook = await library.refresh();

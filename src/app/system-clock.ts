@@ -3,10 +3,17 @@ import type { Clock } from "../ports/clock.ts";
 /** The longest that a timer of Node can wait. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
+interface Alarm {
+  readonly atMs: number;
+  readonly wake: () => void;
+  timer?: NodeJS.Timeout;
+}
+
 /** The time of this machine, or of a database server, which all of its processes share. */
 export class SystemClock implements Clock {
   readonly #offsetMs: () => number;
-  readonly #timers = new Set<{ timer?: NodeJS.Timeout }>();
+  readonly #alarms = new Set<Alarm>();
+  #movedMs = 0;
 
   constructor(offsetMs = () => 0) {
     this.#offsetMs = offsetMs;
@@ -14,35 +21,55 @@ export class SystemClock implements Clock {
 
   /** Added to the time of this machine it is this one. */
   get offsetMs(): number {
-    return this.#offsetMs();
+    return this.#offsetMs() + this.#movedMs;
   }
 
   now(): number {
-    return Date.now() + this.#offsetMs();
+    return Date.now() + this.offsetMs;
   }
 
   wakeAt(atMs: number, wake: () => void): () => void {
-    const alarm: { timer?: NodeJS.Timeout } = {};
-    const ring = () => {
-      // A timer of Node may be a millisecond early, and cannot wait for longer than its longest.
-      if (this.now() < atMs) return arm();
-      this.#timers.delete(alarm);
-      wake();
-    };
-    const arm = () => {
-      alarm.timer = setTimeout(ring, Math.min(Math.max(atMs - this.now(), 0), MAX_DELAY_MS));
-    };
-    this.#timers.add(alarm);
-    arm();
-    return () => {
-      clearTimeout(alarm.timer);
-      this.#timers.delete(alarm);
-    };
+    const alarm: Alarm = { atMs, wake };
+    this.#alarms.add(alarm);
+    this.#arm(alarm);
+    return () => this.#drop(alarm);
+  }
+
+  /** The earliest time at which something wakes. */
+  get nextAlarm(): number | undefined {
+    return this.#alarms.size === 0 ? undefined : Math.min(...[...this.#alarms].map(({ atMs }) => atMs));
+  }
+
+  /** For tests: it is that time now, if it is not later already, and what is due rings in its order. */
+  moveTo(atMs: number): void {
+    this.#movedMs += Math.max(atMs - this.now(), 0);
+    const due = [...this.#alarms].filter((alarm) => alarm.atMs <= atMs).sort((a, b) => a.atMs - b.atMs);
+    for (const alarm of due) if (this.#alarms.has(alarm)) this.#ring(alarm);
+    for (const alarm of this.#alarms) this.#arm(alarm);
   }
 
   /** Nothing wakes any more: the process may end. */
   stop(): void {
-    for (const { timer } of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    for (const alarm of this.#alarms) this.#drop(alarm);
+  }
+
+  #arm(alarm: Alarm): void {
+    clearTimeout(alarm.timer);
+    const ring = () => {
+      // A timer of Node may be a millisecond early, and cannot wait for longer than its longest.
+      if (this.now() < alarm.atMs) this.#arm(alarm);
+      else this.#ring(alarm);
+    };
+    alarm.timer = setTimeout(ring, Math.min(Math.max(alarm.atMs - this.now(), 0), MAX_DELAY_MS));
+  }
+
+  #ring(alarm: Alarm): void {
+    this.#drop(alarm);
+    alarm.wake();
+  }
+
+  #drop(alarm: Alarm): void {
+    clearTimeout(alarm.timer);
+    this.#alarms.delete(alarm);
   }
 }

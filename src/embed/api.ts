@@ -1,3 +1,4 @@
+import type { Duration } from "../dialects/typescript/types.ts";
 import type { AnyWorkflow, Workflow } from "../dialects/typescript/workflow.ts";
 
 export interface PawlOptions {
@@ -12,15 +13,26 @@ export interface PawlOptions {
   /** The folder of `pawl.yaml`, `.env` and `workflows/`. Default: the current one. */
   readonly folder?: string;
   /** Serves the HTTP API and the pages, and fires schedules and triggers, as `pawl serve` does. Port 0 takes a free one. */
-  readonly serve?: { readonly port?: number; readonly host?: string; log?(line: string): void };
+  readonly serve?: {
+    readonly port?: number;
+    readonly host?: string;
+    /** False: it has no port, and answers what the program gives to `fetch`. */
+    readonly listen?: boolean;
+    log?(line: string): void;
+  };
   /** Is told of faults of the engine. Default: they are written to the standard error. */
   onDefect?(error: unknown): void;
 }
 
 /** The engine within a program. */
 export interface Pawl {
-  /** Where it serves. Undefined: it does not. */
+  /** Where it listens. Undefined: it does not. */
   readonly url: string | undefined;
+  /**
+   * The HTTP API, for a server of the program: `app.mount("/pawl", pawl.fetch)`. It asks for a key, as elsewhere. Needs `serve`.
+   * Throws `CONFIG_INVALID`, `HOST_REFUSED` where there is no key.
+   */
+  fetch(request: Request): Promise<Response>;
   /**
    * Starts a run, which is on record when this resolves. The same key with the same input has the same run for 24 hours.
    * Throws `INPUT_INVALID`, `IDEMPOTENCY_MISMATCH`.
@@ -46,6 +58,14 @@ export interface Pawl {
    */
   close(options?: { readonly drain?: number }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The engine in a test: its data is gone when it is closed, and its time goes on only where the test says so, or by itself. */
+export interface TestPawl extends Pawl {
+  /** Milliseconds since the epoch, as runs see it. */
+  now(): number;
+  /** Moves time on. What is due on the way happens in its order, each when the steps before it have ended. */
+  advance(duration: Duration): Promise<void>;
 }
 
 /** A run that was started. */

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { createApp } from "../app/create-app.ts";
+import type { SystemClock } from "../app/system-clock.ts";
+import { readVersion } from "../config/read-version.ts";
 import { ERRORS } from "../core/errors/error-table.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../core/exact-json.ts";
@@ -22,45 +24,62 @@ import type { RunRecord } from "../ports/journal.ts";
 import type { Pawl, PawlOptions, RunFailed, StartedRun } from "./api.ts";
 import { Programs } from "./programs.ts";
 
-interface EngineParts {
+/** What all parts of a program that open the same data share. */
+export interface EngineParts {
   readonly app: OpenApplication;
   readonly host: AppHost;
   readonly programs: Programs;
-  readonly service: HttpService | undefined;
+  readonly submissions: Submissions;
+  service: HttpService | undefined;
 }
 
 /** The engine within a program. */
-class Engine implements Pawl {
+export class Engine implements Pawl {
+  readonly #parts: EngineParts;
   readonly #app: OpenApplication;
-  readonly #programs: Programs;
   readonly #host: AppHost;
   readonly #agent: string | undefined;
   readonly #Failed: typeof RunFailed;
-  readonly #service: HttpService | undefined;
-  readonly #submissions: Submissions;
+  readonly #leave: (drainMs: number) => Promise<void>;
   readonly #followed = new FollowedRuns();
   #closed: Promise<void> | undefined;
 
-  constructor({ app, host, programs, service }: EngineParts, agent: string | undefined, Failed: typeof RunFailed) {
-    this.#Failed = Failed;
-    this.#service = service;
-    this.#app = app;
-    this.#host = host;
-    this.#programs = programs;
-    this.#agent = agent;
-    this.#submissions = new Submissions(new RequestRunner(host, { maxInFlight: Number.POSITIVE_INFINITY }));
+  constructor(
+    parts: EngineParts,
+    options: {
+      readonly agent: string | undefined;
+      readonly Failed: typeof RunFailed;
+      leave(drainMs: number): Promise<void>;
+    },
+  ) {
+    this.#parts = parts;
+    this.#app = parts.app;
+    this.#host = parts.host;
+    this.#agent = options.agent;
+    this.#Failed = options.Failed;
+    this.#leave = options.leave;
   }
 
   get url(): string | undefined {
-    return this.#service?.url;
+    return this.#parts.service?.url || undefined;
   }
+
+  // A program hands it on by itself, so that it has no `this`.
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const { service } = this.#parts;
+    if (service !== undefined) return service.fetch(request);
+    throw new PawlError("CONFIG_INVALID", {
+      message: "This Pawl serves nothing.",
+      remedy: "Open it with `serve: {}`, or with `serve: { listen: false }` to serve by `fetch` alone.",
+    });
+  };
 
   async start<In, Out>(
     workflow: Pick<Workflow<In, Out>, "name" | "types">,
     input: NoInfer<In>,
     { idempotencyKey }: { readonly idempotencyKey?: string } = {},
   ): Promise<StartedRun<Out>> {
-    const definition = this.#programs.definitionOf(workflow);
+    const definition = this.#parts.programs.definitionOf(workflow);
     if (definition === undefined) {
       throw new PawlError("WORKFLOW_NOT_FOUND", {
         message: `The workflow \`${workflow.name}\` is not one of those that this Pawl was opened with.`,
@@ -68,7 +87,7 @@ class Engine implements Pawl {
       });
     }
     const given = asObject(toJson(input));
-    const submitted = await this.#submissions.start(this.#app, {
+    const submitted = await this.#parts.submissions.start(this.#app, {
       asked: { workflow: workflow.name, input: given },
       idempotencyKey,
       prepare: async (runId) => {
@@ -117,22 +136,12 @@ class Engine implements Pawl {
   }
 
   add(workflows: readonly AnyWorkflow[]): void {
-    this.#programs.add(workflows);
+    this.#parts.programs.add(workflows);
   }
 
   close({ drain = 10_000 }: { readonly drain?: number } = {}): Promise<void> {
     this.#closed ??= this.#leave(drain);
     return this.#closed;
-  }
-
-  async #leave(drainMs: number): Promise<void> {
-    const force = AbortSignal.timeout(drainMs);
-    try {
-      await this.#service?.stop(force);
-      await this.#app.park(force);
-    } finally {
-      await this.#app.close();
-    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -186,11 +195,26 @@ function toJson(value: unknown): Json {
   return parseExact(writeExact(value));
 }
 
+interface OpenData {
+  readonly parts: Promise<EngineParts>;
+  /** Those in this process that have opened it and not closed it. */
+  users: number;
+  closing?: Promise<void>;
+}
+
 /** `Failed`: as the program sees it, whose module is another copy. Throws `CONFIG_INVALID`, `DATA_LOCKED`. */
 export async function openEngine(options: PawlOptions, Failed: typeof RunFailed): Promise<Pawl> {
-  const { workflows, data, database, agent, folder = ".", serve, onDefect = console.error } = options;
+  const { parts, leave } = await openData(options);
+  return new Engine(parts, { agent: options.agent, Failed, leave });
+}
+
+/** `clock`: of a test. */
+export async function openData(
+  { workflows, data, database, folder = ".", serve, onDefect = console.error }: PawlOptions,
+  clock?: SystemClock,
+): Promise<{ readonly parts: EngineParts; leave(drainMs: number): Promise<void> }> {
   const programs = new Programs();
-  programs.add(await checkPrograms(workflows));
+  const checked = await checkPrograms(workflows);
   const flags = {
     ...(data === undefined ? {} : { "data.dir": { value: resolve(data), flag: "`data`" } }),
     ...(database === undefined ? {} : { "database.url": { value: database, flag: "`database`" } }),
@@ -201,11 +225,42 @@ export async function openEngine(options: PawlOptions, Failed: typeof RunFailed)
     environment: process.env,
     program: [process.execPath],
     programs,
+    clock,
     tell: () => undefined,
     onDefect,
   });
-  const { log = () => undefined, ...address } = serve ?? {};
-  const service = serve === undefined ? undefined : await app.listen({ ...address, log });
+  const engines = await enginesOfProcess();
+  const key = app.config.settings.database.url ?? app.dataDir;
+  await engines.get(key)?.closing;
+  const engine = engines.get(key) ?? { parts: openParts(app, programs), users: 0 };
+  engines.set(key, engine);
+  engine.users += 1;
+  const leave = async (drainMs: number) => {
+    engine.users -= 1;
+    if (engine.users > 0) return;
+    engine.closing ??= engine.parts.then((parts) => closeParts(parts, drainMs)).finally(() => engines.delete(key));
+    return engine.closing;
+  };
+  try {
+    const parts = await engine.parts;
+    parts.programs.add(checked);
+    if (serve !== undefined) await serveParts(parts, serve);
+    return { parts, leave };
+  } catch (error) {
+    await leave(0).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** One in a process for the same data, also where a bundler has made two copies of this module, or a reload one more. */
+async function enginesOfProcess(): Promise<Map<string, OpenData>> {
+  const slot = Symbol.for(`pawl.engines/${await readVersion()}`);
+  const slots = globalThis as { [slot]?: Map<string, OpenData> };
+  slots[slot] ??= new Map();
+  return slots[slot];
+}
+
+async function openParts(app: OpenApplication, programs: Programs): Promise<EngineParts> {
   const host = await app.host();
   if (host.role === "guest") {
     await app.close();
@@ -214,5 +269,21 @@ export async function openEngine(options: PawlOptions, Failed: typeof RunFailed)
       remedy: "End it first, or open another data folder; several programs share a PostgreSQL database (`database`).",
     });
   }
-  return new Engine({ app, host, programs, service }, agent, Failed);
+  const runner = new RequestRunner(host, { maxInFlight: Number.POSITIVE_INFINITY });
+  return { app, host, programs, submissions: new Submissions(runner), service: undefined };
+}
+
+async function serveParts(parts: EngineParts, serve: NonNullable<PawlOptions["serve"]>): Promise<void> {
+  const { log = () => undefined, ...address } = serve;
+  parts.service ??= await parts.app.listen({ ...address, log });
+}
+
+async function closeParts({ app, service }: EngineParts, drainMs: number): Promise<void> {
+  const force = AbortSignal.timeout(drainMs);
+  try {
+    await service?.stop(force);
+    await app.park(force);
+  } finally {
+    await app.close();
+  }
 }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,6 +15,7 @@ import {
   fail,
   loop,
   openPawl,
+  openTestPawl,
   type Pawl,
   type PawlOptions,
   RunFailed,
@@ -274,4 +275,79 @@ test("of a program that is killed again and again no function that has ended is 
   expect(new Set(ended).size).toBe(COUNT);
   // A call that was cut off is made again; those that a kill cut off after their end and before their record are at most the window of each kill.
   expect(begun.length - COUNT).toBeLessThanOrEqual(3 * 4);
+});
+
+test("in a test three days pass at once, each wait at its time, and nothing is left of it", async () => {
+  const flow = workflow("w", {}, () => {
+    const begun = run("begun", {}, () => 1);
+    wait("first", "1d", { after: [begun] });
+    const middle = run("middle", {}, () => 2);
+    wait("second", "2d", { after: [middle] });
+    return run("end", {}, () => 3);
+  });
+  const pawl = await openTestPawl({ workflows: [flow] });
+  const began = pawl.now();
+  const started = await pawl.start(flow, {});
+  const done: string[] = [];
+  const reading = (async () => {
+    for await (const { event, data } of started.events())
+      if (event === "step" && data.status === "completed") done.push(data.path);
+  })();
+  // The second wait is over in time only if it began when the first one was over.
+  await pawl.advance("73h");
+  expect(await started.result()).toBe(3);
+  await reading;
+  expect(done).toEqual(["begun", "first", "middle", "second", "end"]);
+  expect(pawl.now() - began).toBeGreaterThanOrEqual(73 * 3_600_000);
+  await pawl.close();
+});
+
+test("a time-out ends work that hangs when the test moves time on", async () => {
+  const flow = workflow("w", {}, () =>
+    run("hang", {}, (_, { signal }) => new Promise<number>((_, fail) => signal.addEventListener("abort", fail)), {
+      timeout: "30m",
+      retry: 2,
+      fallback: 7,
+    }),
+  );
+  const pawl = await openTestPawl({ workflows: [flow] });
+  onTestFinished(() => pawl.close());
+  const started = await pawl.start(flow, {});
+  await pawl.advance("2h");
+  expect(await started.result()).toBe(7);
+});
+
+test("two parts of a program that open the same data share its engine until both have closed it", async () => {
+  const first = workflow("first", {}, () => run("a", {}, () => "a"));
+  const second = workflow("second", {}, () => run("b", {}, () => "b"));
+  const folder = temporaryFolder();
+  const options = { folder, data: join(folder, "data"), agent: "simulated" };
+  const [one, two] = await Promise.all([
+    openPawl({ ...options, workflows: [first] }),
+    openPawl({ ...options, workflows: [second] }),
+  ]);
+  await one.close();
+  expect(await (await two.start(first, {})).result()).toBe("a");
+  expect(await (await two.start(second, {})).result()).toBe("b");
+  await two.close();
+  const again = await openPawl({ ...options, workflows: [first] });
+  expect(await (await again.start(first, {})).result()).toBe("a");
+  await again.close();
+});
+
+test("a server of the program answers for it, and asks for a key", async () => {
+  const flow = workflow("w", {}, () => run("a", {}, () => 1));
+  const pawl = await open({ serve: { listen: false } }, flow);
+  expect(pawl.url).toBeUndefined();
+  await expect(pawl.fetch(new Request("https://shop.example/runs"))).rejects.toMatchObject({ code: "HOST_REFUSED" });
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "pawl.yaml"), "server: {api_key: s3cret-of-the-shop}\n");
+  const guarded = await open({ serve: { listen: false }, folder, data: join(folder, "data") }, flow);
+  const started = await guarded.start(flow, {});
+  await started.result();
+  const ask = (headers: { [name: string]: string }) =>
+    guarded.fetch(new Request(`https://shop.example/runs/${started.id}`, { headers }));
+  expect((await ask({})).status).toBe(401);
+  const answer = await ask({ "x-api-key": "s3cret-of-the-shop" });
+  expect(await answer.json()).toMatchObject({ data: { status: "completed" } });
 });

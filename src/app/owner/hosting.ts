@@ -10,6 +10,7 @@ import type { TerminalParts } from "../executors/terminal-parts.ts";
 import type { OpenedParts } from "../opened-parts.ts";
 import type { Seat } from "../seat/seat.ts";
 import type { SharedDatabase } from "../seat/shared-database.ts";
+import type { SystemClock } from "../system-clock.ts";
 import type { Connection } from "./connect.ts";
 import type { Ownership } from "./open-ownership.ts";
 import type { ReconnectingHost } from "./reconnecting-host.ts";
@@ -23,6 +24,8 @@ export interface HostingParts {
   readonly observers: RunObservers;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
+  /** Of a test. Undefined: that of the seat. */
+  readonly clock: SystemClock | undefined;
   /** Undefined: runs are kept in the data directory. */
   database(): Promise<SharedDatabase> | undefined;
   tell(line: string): void;
@@ -192,7 +195,10 @@ export class Hosting {
         const { takeFileSeat } = await import("../seat/take-file-seat.ts");
         const { durability } = app.config.settings.data;
         const thread = this.#isServer ? await parts.writeInThread() : undefined;
-        return this.#own(await takeFileSeat(lock, { dataDir, socketPath, durability, thread }), socketPath);
+        return this.#own(
+          await takeFileSeat(lock, { dataDir, socketPath, durability, thread, clock: this.#parts.clock }),
+          socketPath,
+        );
       },
     });
   }

@@ -19,18 +19,19 @@ interface FileSeatOptions {
   readonly durability: "power" | "process";
   /** Where the journal is written. Undefined: here, which is quicker for a run that nothing else waits for. */
   readonly thread: StorageThread | undefined;
+  readonly clock: SystemClock | undefined;
 }
 
 /** The journal of a data directory, whose owner's lock this process holds. Throws as `openSqliteJournal` does. */
 export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions): Promise<Seat> {
-  const { dataDir, socketPath, durability, thread } = options;
+  const { dataDir, socketPath, durability, thread, clock = new SystemClock() } = options;
   const path = join(dataDir, "pawl.db");
   const inner = openSqliteJournal({ path, durability });
   const guarded = new GuardedJournal(path, holdRuns(thread?.journal(inner) ?? inner));
   return {
     journal: guarded.journal,
     starts: undefined,
-    clock: new SystemClock(),
+    clock,
     drives: undefined,
     storage: new FileWatch(dataDir, guarded),
     loss: await guarded.findLoss(),

@@ -1,5 +1,6 @@
 import { readVersion } from "../../config/read-version.ts";
 import type { Settings } from "../../config/settings.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
 import type { AppHost, HttpService, Ports, ServedRoute } from "../../operations/application/ports.ts";
@@ -30,7 +31,7 @@ import { composeHttpParts } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { listRoutes, listTriggers, tellMissing, tellProblems, tellUnready } from "./served-definitions.ts";
 import type { ServiceMcp } from "./service-mcp.ts";
-import type { ListenAddress } from "./where-to-listen.ts";
+import { hasKeys, type ListenAddress } from "./where-to-listen.ts";
 
 export interface ServerParts {
   readonly app: Ports;
@@ -46,14 +47,13 @@ export interface ServerParts {
   onDefect(error: unknown): void;
 }
 
+type Answer = (request: Request) => Response | Promise<Response>;
+
 /** How long schedules that another process changes, and clocks that jump, go unnoticed. */
 const TICK_MS = 1_000;
 
-/** Loads the definitions, arms what triggers them and listens. */
-export async function openServer(
-  parts: ServerParts,
-  { address, port, isLoopback }: ListenAddress,
-): Promise<HttpService> {
+/** Loads the definitions, arms what triggers them and listens. `where` undefined: it is asked by `fetch` alone. */
+export async function openServer(parts: ServerParts, where: ListenAddress | undefined): Promise<HttpService> {
   const { app, host } = parts;
   const { max_in_flight: maxInFlight } = app.config.settings.server;
   const quotas = new Quotas(app.config.settings.quotas);
@@ -63,15 +63,18 @@ export async function openServer(
   tellProblems(parts.log, app.appDir, parts.firstLook);
   tellMissing(parts.log, app);
   await tellUnready(parts.log, app, parts.library);
+  const { isLoopback = false } = where ?? {};
   const http = createHttpApp(server.httpParts({ version: await readVersion(), isLoopback }), await loadEndpoints());
-  const listener = await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
-    address,
-    port,
-    requestTimeoutMs: app.config.settings.server.request_timeout_ms,
-  });
-  parts.announce(listener.url);
+  const listener =
+    where &&
+    (await listenOn((request, env) => http.fetch(request, env as HttpEnv["Bindings"]), {
+      address: where.address,
+      port: where.port,
+      requestTimeoutMs: app.config.settings.server.request_timeout_ms,
+    }));
+  if (listener !== undefined) parts.announce(listener.url);
   try {
-    await server.begin(listener);
+    await server.begin(listener, (request) => http.fetch(request));
   } catch (error) {
     // A port that is listened to, and slots that are looked for, would keep the process.
     await server.stop(AbortSignal.abort());
@@ -99,6 +102,7 @@ class Server implements HttpService {
   readonly #tables: TriggerTables;
   #table: TriggerTable | undefined;
   #listener: HttpListener | undefined;
+  #answer: Answer | undefined;
 
   constructor(parts: ServerParts & { readonly quotas: Quotas }, runner: RequestRunner, outbound: Outbound) {
     const { log } = parts;
@@ -137,6 +141,14 @@ class Server implements HttpService {
 
   get url(): string {
     return this.#listener?.url ?? "";
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { app } = this.#parts;
+    if (await hasKeys(app)) return (this.#answer ?? refuseAll)(request);
+    throw new PawlError("HOST_REFUSED", {
+      message: "Requests that the program hands on may come from other machines, and there is no key.",
+    });
   }
 
   get routes(): readonly ServedRoute[] {
@@ -187,8 +199,9 @@ class Server implements HttpService {
   }
 
   /** From now on slots are fired, edits are seen, and webhooks are delivered. */
-  async begin(listener: HttpListener): Promise<void> {
+  async begin(listener: HttpListener | undefined, answer: Answer): Promise<void> {
     this.#listener = listener;
+    this.#answer = answer;
     await this.#earlyServers.update(this.#parts.library.list());
     if (this.#firesTriggers) await this.#scheduler.start(this.#parts.library.list());
     // Definitions that an older version has saved are armed first.
@@ -203,6 +216,7 @@ class Server implements HttpService {
   }
 
   async stop(force: AbortSignal): Promise<void> {
+    this.#answer = undefined;
     this.#watch.close();
     this.#stopTicking?.();
     const deleted = this.#stopRetention?.();
@@ -260,6 +274,10 @@ class Server implements HttpService {
     this.#log.write("info", `${method} ${route}`, fields);
     this.#metrics?.countRequest({ method, route, status, durationMs });
   }
+}
+
+function refuseAll(): never {
+  throw new PawlError("SERVER_STOPPING", { message: "This process stops. Nothing was done." });
 }
 
 function messageOf(error: unknown): string {

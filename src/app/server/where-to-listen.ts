@@ -23,11 +23,14 @@ export async function whereToListen(app: Place & Stores, options: ListenOptions)
   const written = options.host ?? server.host;
   const address = toAddress(written);
   const isLocal = isLoopback(address);
-  const hasKeys = server.api_key !== undefined || (await (await app.service()).keys.areThere());
-  if (isLocal || hasKeys) return { address, port: options.port ?? configured, isLoopback: isLocal };
+  if (isLocal || (await hasKeys(app))) return { address, port: options.port ?? configured, isLoopback: isLocal };
   throw new PawlError("HOST_REFUSED", {
     message: `"${written}" can be reached from other machines, and there is no key.`,
   });
+}
+
+export async function hasKeys(app: Place & Stores): Promise<boolean> {
+  return app.config.settings.server.api_key !== undefined || (await (await app.service()).keys.areThere());
 }
 
 function withoutOthers(role: string): PawlError {

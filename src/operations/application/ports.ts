@@ -264,6 +264,8 @@ export interface ServeTerminalsOptions extends ServeRunsOptions {
 }
 
 export interface ListenOptions {
+  /** False: requests come by `fetch` alone. */
+  readonly listen?: boolean;
   readonly host?: string;
   /** 0 picks a free one. */
   readonly port?: number;
@@ -275,10 +277,13 @@ export interface ListenOptions {
 
 /** The server while it listens. */
 export interface HttpService {
+  /** Empty: it does not listen. */
   readonly url: string;
   readonly routes: readonly ServedRoute[];
   /** Other triggers of workflows, for people. */
   readonly triggers: readonly string[];
+  /** Answers a request that did not come over its own address: with a key, whatever the address. */
+  fetch(request: Request): Promise<Response>;
   /** Takes nothing more. Resolves when whoever waited has been answered. */
   stop(force: AbortSignal): Promise<void>;
 }
