@@ -203,6 +203,7 @@ class App implements OpenApplication {
       observers: this.#observers,
       program: options.program,
       database,
+      programs: options.programs,
       clock: options.clock,
       tell,
       onDefect: options.onDefect,

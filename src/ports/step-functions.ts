@@ -6,6 +6,9 @@ export interface StepFunctions {
   changed(): Promise<void>;
 }
 
+/** A definition that is pinned with this beginning is a program's own: only a process with its functions drives its runs. */
+export const PROGRAM_MARK = '{"program":';
+
 /** Takes and gives JSON. */
 export type StepFunction = (input: unknown, context: StepContext) => unknown;
 

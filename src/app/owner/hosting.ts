@@ -2,6 +2,7 @@ import type { KnownSecrets } from "../../config/known-secrets.ts";
 import type { CapacityPools } from "../../executors/capacity/capacity-pools.ts";
 import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { OpenApplication, Owner } from "../../operations/application/ports.ts";
+import type { DefinitionLibrary } from "../../operations/definitions/definition-library.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
 import { NO_BUDGETS, type Waits } from "../../ports/waits.ts";
 import type { Tracing } from "../../telemetry/spans/open-tracing.ts";
@@ -24,6 +25,8 @@ export interface HostingParts {
   readonly observers: RunObservers;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
+  /** What the program that embeds this has. */
+  readonly programs: Pick<DefinitionLibrary, "list"> | undefined;
   /** Of a test. Undefined: that of the seat. */
   readonly clock: SystemClock | undefined;
   /** Undefined: runs are kept in the data directory. */
@@ -209,12 +212,15 @@ export class Hosting {
     return startBackgroundOwner({ program, appDir: app.appDir, dataDir: app.dataDir });
   }
 
-  /** A command drives what it was asked for, and a server what its role says. */
+  /** A command drives what it was asked for, a program its workflows, and a server what its role says. */
   #drives(): Drives {
     const { server, worker, restate } = this.#parts.app.config.settings;
     if (restate.url !== undefined) return { runs: this.#isEndpoint ? "all" : "none", concurrency: worker.concurrency };
     const isDriver = server.role === "all" || server.role === "worker";
-    return { runs: !this.#isServer ? "own" : isDriver ? "all" : "none", concurrency: worker.concurrency };
+    const { programs } = this.#parts;
+    const alone = programs === undefined ? "own" : "programs";
+    const named = programs === undefined ? {} : { programs: () => programs.list().map(({ name }) => name) };
+    return { runs: !this.#isServer ? alone : isDriver ? "all" : "none", concurrency: worker.concurrency, ...named };
   }
 
   /** Restate calls this process. Only a server can be called. */

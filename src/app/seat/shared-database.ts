@@ -102,9 +102,10 @@ export class SharedDatabase {
   /** From now on this process takes requests, and drives runs if it is to. `failed`: its sign of life could not be given. */
   async takeSeat(socket: SocketPath, drives: Drives, failed: (error: unknown) => void): Promise<Seat> {
     let lost: () => void = () => undefined;
-    const lease = { leaseMs: this.#leaseMs, lost: () => lost(), failed };
+    const { runs, programs = () => [] } = drives;
+    const lease = { leaseMs: this.#leaseMs, programs, others: runs !== "programs", lost: () => lost(), failed };
     const database = this.#database;
-    const journal = await openPostgresJournal(drives.runs === "none" ? { database } : { database, lease });
+    const journal = await openPostgresJournal(runs === "none" ? { database } : { database, lease });
     const watch = new DatabaseWatch(journal, this.#database);
     const time = await ServerTime.read(this.#database);
     const redis = await this.redis();
@@ -119,7 +120,7 @@ export class SharedDatabase {
       loss: undefined,
       previousSeenAt: undefined,
       drives,
-      lookEveryMs: drives.runs === "none" ? undefined : LOOK_EVERY_MS,
+      lookEveryMs: runs === "none" ? undefined : LOOK_EVERY_MS,
       inbox: createPostgresInbox(this.#database, { owner: () => journal.owner, signals }),
       relay,
       workers: { own: () => journal.owner ?? "", list: () => journal.listWorkers() },

@@ -16,8 +16,10 @@ import type { PieceMask } from "../session/tasks/live-text.ts";
 
 /** Which runs a process drives, of those that several processes share. */
 export interface Drives {
-  /** `none`: what it starts is driven by others. `own`: only what was asked of this process. */
-  readonly runs: "all" | "own" | "none";
+  /** `none`: what it starts is driven by others. `own`: only what was asked of this process. `programs`: those of its own workflows. */
+  readonly runs: "all" | "programs" | "own" | "none";
+  /** The workflows whose functions it has: no other process drives their runs. */
+  programs?(): readonly string[];
   /** It takes up no more runs of others while it drives so many. */
   readonly concurrency: number;
 }

@@ -8,7 +8,7 @@ import { explainCron, isTimezone } from "../../dialects/explain-cron.ts";
 import type { DefinedFunction } from "../../dialects/typescript/open-definition.ts";
 import type { AnyWorkflow } from "../../dialects/typescript/workflow.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
-import type { StepFunctions } from "../../ports/step-functions.ts";
+import { PROGRAM_MARK, type StepFunctions } from "../../ports/step-functions.ts";
 
 /** The workflows that a file of TypeScript or JavaScript exports. It is a program: reading it runs it. Throws `DEFINITION_INVALID`. */
 export async function readProgram(file: string): Promise<readonly AnyWorkflow[]> {
@@ -68,8 +68,10 @@ export function nameOfPinned(text: string): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
+/** `source`: the file that has its functions. Undefined: this program has them. */
 export function compileProgram({ graph }: Pick<AnyWorkflow, "graph">, source?: string): CompiledDefinition {
-  return { text: writeExact(graph), graph: liftControls(graph), ...(source === undefined ? {} : { source }) };
+  if (source !== undefined) return { text: writeExact(graph), graph: liftControls(graph), source };
+  return { text: `${PROGRAM_MARK}true,${writeExact(graph).slice(1)}`, graph: liftControls(graph) };
 }
 
 async function importProgram(file: string): Promise<object> {

@@ -1,3 +1,4 @@
+import { PROGRAM_MARK } from "../../../ports/step-functions.ts";
 import { UNFINISHED } from "../../sql/journal-statements.ts";
 import type { Migration } from "../migrate.ts";
 
@@ -194,10 +195,8 @@ const TENANT = "coalesce(tenant_id, '')";
  * Gives runs that are due to a process. Tenants have turns: the first is the one of which the process drives the fewest, so that ten
  * thousand runs of one hold up nobody else's. A process that others have taken for dead gets none. Claims come one after the other: two at a time would choose the same runs.
  */
-const CLAIM_DUE = `
-DROP INDEX runs_free;
-CREATE INDEX runs_free ON runs ((${TENANT}), no) WHERE ${FREE};
-CREATE FUNCTION pawl_claim_due_1(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[])
+const claimDue = (signature: string, chosen: string) => `
+CREATE FUNCTION ${signature}
 RETURNS SETOF BIGINT LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM workers WHERE id = p_owner FOR KEY SHARE;
@@ -213,13 +212,13 @@ BEGIN
     SELECT ${TENANT} AS tenant, count(*) AS driven FROM runs WHERE owner = p_owner AND ${UNFINISHED} GROUP BY 1
   ), free AS (
     SELECT oldest.no, tenants.tenant FROM tenants CROSS JOIN LATERAL (
-      SELECT no FROM runs WHERE ${FREE} AND ${TENANT} = tenants.tenant AND ${CHOSEN} ORDER BY no LIMIT p_limit
+      SELECT no FROM runs WHERE ${FREE} AND ${TENANT} = tenants.tenant AND ${chosen} ORDER BY no LIMIT p_limit
     ) AS oldest WHERE tenants.tenant IS NOT NULL
   ), awake AS (
-    SELECT no, ${TENANT} AS tenant FROM runs WHERE ${ASLEEP} AND wake_at <= p_now AND ${CHOSEN} ORDER BY wake_at LIMIT p_limit
+    SELECT no, ${TENANT} AS tenant FROM runs WHERE ${ASLEEP} AND wake_at <= p_now AND ${chosen} ORDER BY wake_at LIMIT p_limit
   ), asked AS (
     SELECT no, ${TENANT} AS tenant FROM runs
-    WHERE owner IS NULL AND ${UNFINISHED} AND ${CHOSEN} AND no IN (SELECT run_no FROM inbox WHERE done = 0) LIMIT p_limit
+    WHERE owner IS NULL AND ${UNFINISHED} AND ${chosen} AND no IN (SELECT run_no FROM inbox WHERE done = 0) LIMIT p_limit
   ), due AS (
     SELECT no, tenant FROM free UNION SELECT no, tenant FROM awake UNION SELECT no, tenant FROM asked
   ), turns AS (
@@ -232,6 +231,26 @@ BEGIN
   UPDATE runs SET owner = p_owner, epoch = epoch + 1 FROM taken WHERE runs.no = taken.no RETURNING runs.no;
 END
 $$`;
+
+const CLAIM_DUE = `
+DROP INDEX runs_free;
+CREATE INDEX runs_free ON runs ((${TENANT}), no) WHERE ${FREE};${claimDue(
+  "pawl_claim_due_1(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[])",
+  CHOSEN,
+)}`;
+
+/** Steps of a program's workflow are its functions: the program has started it, and its definition says so. */
+const IS_PROGRAM = `dialect = 'typescript' AND EXISTS (
+  SELECT 1 FROM pins WHERE pins.hash = runs.definition AND starts_with(pins.text, '${PROGRAM_MARK}'))`;
+
+/** Whether a process may drive a run. `programs`: a list of what it has the functions of; `others`: whether it drives runs of no program too. */
+export const mayDrive = (programs: string, others: string) =>
+  `(workflow_name IN (SELECT json_array_elements_text(${programs})) OR (${others} AND NOT (${IS_PROGRAM})))`;
+
+const CLAIM_DUE_OF_PROGRAMS = claimDue(
+  "pawl_claim_due_2(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[], p_programs JSON, p_others BOOLEAN)",
+  `${CHOSEN} AND ${mayDrive("p_programs", "p_others")}`,
+);
 
 /**
  * Takes the processes whose lease is over for dead: what they drove belongs to nobody, and what they still write is fenced. Nobody
@@ -261,4 +280,5 @@ export const JOURNAL_MIGRATIONS: readonly Migration[] = [
   { name: "journal-counted-approvals", sql: COUNTED_APPROVALS },
   { name: "journal-claim-due-1", sql: CLAIM_DUE },
   { name: "journal-reap-1", sql: REAP },
+  { name: "journal-claim-due-2", sql: CLAIM_DUE_OF_PROGRAMS },
 ];

@@ -1,13 +1,19 @@
+import { writeExact } from "../../../core/exact-json.ts";
 import type { Append, ClaimedRun, Journal, RunNo } from "../../../ports/journal.ts";
 import { hasEnded } from "../../append-rule.ts";
 import { SELECT_RUN, UNFINISHED } from "../../sql/journal-statements.ts";
 import { RUN_COLUMNS, type RunRow, toRunRecord } from "../../sql/run-row.ts";
 import type { SqlDatabase } from "../../sql/sql-database.ts";
 import { toPostgresArray } from "../postgres-text.ts";
+import { mayDrive } from "./journal-migrations.ts";
 import { WorkerLease } from "./worker-lease.ts";
 
 export interface DriverOptions {
   readonly leaseMs: number;
+  /** The workflows whose functions this process has. Default: none. */
+  programs?(): readonly string[];
+  /** It drives runs of no program too. Default: true. */
+  readonly others?: boolean;
   /** Others drive the runs that this process has driven. */
   lost(): void;
   failed(error: unknown): void;
@@ -20,11 +26,13 @@ const CLAIMED_COLUMNS = `${RUN_COLUMNS}, epoch, lost_at AS "lostAt"`;
 
 /** Not by a process that others have taken for dead: nobody would ever look for what it claims. */
 const CLAIM = `WITH alive AS (SELECT id FROM workers WHERE id = ?1 FOR KEY SHARE),
-    free AS (SELECT no FROM runs WHERE no = ?2 AND owner IS NULL AND ${UNFINISHED} FOR UPDATE SKIP LOCKED)
+    free AS (SELECT no FROM runs WHERE no = ?2 AND owner IS NULL AND ${UNFINISHED} AND ${mayDrive("?3::json", "?4::boolean")}
+      FOR UPDATE SKIP LOCKED)
   UPDATE runs SET owner = ?1, epoch = epoch + 1 WHERE no IN (SELECT no FROM free) AND EXISTS (SELECT 1 FROM alive)
   RETURNING ${CLAIMED_COLUMNS}`;
 
-const CLAIM_DUE = "SELECT pawl_claim_due_1(?::text, ?::bigint, ?::bigint, ?::bigint, ?::bigint[]) AS no";
+const CLAIM_DUE =
+  "SELECT pawl_claim_due_2(?::text, ?::bigint, ?::bigint, ?::bigint, ?::bigint[], ?::json, ?::boolean) AS no";
 
 const SELECT_CLAIMED = `SELECT ${CLAIMED_COLUMNS} FROM runs WHERE no = ANY(?::bigint[]) AND owner = ?`;
 
@@ -50,6 +58,7 @@ export class RunClaims {
   readonly #database: SqlDatabase;
   readonly #driven = new Map<RunNo, DrivenRun>();
   #lease: WorkerLease | undefined;
+  #mayDrive = (): readonly [programs: string, others: string] => ["[]", "true"];
   /** When it looks next for runs that it owns without knowing. */
   #looksAt = 0;
   readonly #changing = new Set<Promise<unknown>>();
@@ -60,7 +69,8 @@ export class RunClaims {
   }
 
   /** From now on it claims runs, and what it creates is its own. */
-  async drive({ leaseMs, lost, failed }: DriverOptions): Promise<void> {
+  async drive({ leaseMs, programs = () => [], others = true, lost, failed }: DriverOptions): Promise<void> {
+    this.#mayDrive = () => [writeExact(programs()), String(others)];
     const forget = () => {
       this.#driven.clear();
       lost();
@@ -108,7 +118,7 @@ export class RunClaims {
       const row = await this.#database.get<RunRow>(SELECT_RUN, run);
       return row === undefined ? undefined : { ...toRunRecord(row), lostAt: null, ...driven.found };
     }
-    const row = await this.#changeOwner(() => this.#database.get<ClaimedRow>(CLAIM, owner, run));
+    const row = await this.#changeOwner(() => this.#database.get<ClaimedRow>(CLAIM, owner, run, ...this.#mayDrive()));
     return row === undefined ? undefined : this.#toClaimed(row);
   }
 
@@ -119,7 +129,8 @@ export class RunClaims {
     if (strays.length > 0) return strays;
     const chosen = only === undefined ? null : toPostgresArray(only);
     const rows = await this.#changeOwner(async () => {
-      const due = await this.#database.all<{ readonly no: RunNo }>(CLAIM_DUE, owner, now, afterRun, limit, chosen);
+      const wanted = [owner, now, afterRun, limit, chosen, ...this.#mayDrive()];
+      const due = await this.#database.all<{ readonly no: RunNo }>(CLAIM_DUE, ...wanted);
       if (due.length === 0) return [];
       const numbers = toPostgresArray(due.map(({ no }) => no));
       // In a statement of its own: what the one before has changed is not seen in it.

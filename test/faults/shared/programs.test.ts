@@ -1,0 +1,51 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type AnyWorkflow, approval, openPawl, type Pawl, run, workflow } from "../../../src/embed/pawl.ts";
+import { temporaryFolder } from "../../contracts/temporary-folder.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
+
+// Programs that share a database. Here they are in one process: an address of its own each keeps their engines apart.
+async function programs() {
+  const database = new URL(await newTestDatabase());
+  process.env["PAWL_SECRETS__KEY"] = "0123456789abcdef0123456789abcdef";
+  onTestFinished(() => void delete process.env["PAWL_SECRETS__KEY"]);
+  let opened = 0;
+  return async (workflows: readonly AnyWorkflow[], options: { readonly serve?: object } = {}): Promise<Pawl> => {
+    database.searchParams.set("application_name", `program-${++opened}`);
+    const pawl = await openPawl({ folder: temporaryFolder(), database: database.href, workflows, ...options });
+    onTestFinished(() => pawl.close({ drain: 0 }));
+    return pawl;
+  };
+}
+
+const order = (does: () => unknown) =>
+  workflow("order", {}, () => {
+    const paid = run("pay", {}, does);
+    approval("send?", { show: { paid } });
+    return run("send", { paid }, ({ paid }) => `sent after ${paid}`);
+  });
+
+test("a run goes on where its functions are, and no other process of the database takes it", async () => {
+  const open = await programs();
+  const begun = Promise.withResolvers<void>();
+  const first = await open([
+    order(() => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    }),
+  ]);
+  const flow = order(() => "paid");
+  const { id } = await first.start(flow, {});
+  await begun.promise;
+  // It serves, so that it drives whatever needs no program. The other has another workflow.
+  const server = await open([], { serve: { port: 0 } });
+  const other = await open([workflow("other", {}, () => run("a", {}, () => 1))]);
+  await first.close({ drain: 0 });
+  expect(await (await other.start({ name: "other" }, {})).result()).toBe(1);
+  const second = await open([flow]);
+  // The question comes only when the second program has gone on with it.
+  for await (const { event, data } of second.run(id).events())
+    if (event === "step" && data.status === "awaiting_approval") break;
+  // Any process may be asked: the answer reaches the one that has the functions.
+  await server.approve(id, "send?");
+  expect(await second.run(id).result()).toBe("sent after paid");
+});
