@@ -351,3 +351,52 @@ test("a server of the program answers for it, and asks for a key", async () => {
   const answer = await ask({ "x-api-key": "s3cret-of-the-shop" });
   expect(await answer.json()).toMatchObject({ data: { status: "completed" } });
 });
+
+/** An order whose last step fails, or waits for ever. */
+function orderSaga(done: string[], ending: "fails" | "completes" | "hangs") {
+  const does = <T>(name: string, result: T): T => {
+    done.push(name);
+    return result;
+  };
+  const log = (name: string) => run(`un-${name}`, {}, () => void done.push(`un-${name}`));
+  return workflow("order", { input: z.object({ id: z.number() }) }, ({ input }) => {
+    const reserved = run("reserve", { id: input.id }, ({ id }) => does("reserve", { slot: id * 2 }), {
+      undo: (output) => run("release", { slot: output.slot }, ({ slot }) => void done.push(`release ${slot}`)),
+    });
+    const paid = run("pay", { slot: reserved.slot }, () => does("pay", "paid"), {
+      // One that fails does not stop those before it.
+      undo: () => fail("refund", { code: "BANK_CLOSED", message: "Tomorrow." }),
+    });
+    run("note", { paid }, () => void done.push("note"), { undo: () => log("note") });
+    run("send", { paid }, () => (ending === "hangs" ? new Promise<string>(() => undefined) : "sent"), {
+      undo: () => log("send"),
+    });
+    if (ending === "fails") fail("refuse", { code: "NO_STOCK", message: "None left." }, { after: [paid] });
+    return paid;
+  });
+}
+
+test("where a run fails or is cancelled, what was done is undone backwards, each once; else nothing is", async () => {
+  const done: string[] = [];
+  const failing = orderSaga(done, "fails");
+  const pawl = await open({}, failing);
+  const failed = await pawl.start(failing, { id: 21 });
+  await expect(failed.result()).rejects.toMatchObject({ code: "NO_STOCK" });
+  const undone = done.filter((what) => /^(un-|release)/.test(what));
+  expect(undone.at(-1)).toBe("release 42");
+  expect(undone).toEqual([...new Set(undone)]);
+  done.length = 0;
+  const completing = orderSaga(done, "completes");
+  pawl.add([completing]);
+  expect(await (await pawl.start(completing, { id: 1 })).result()).toBe("paid");
+  expect(done).toEqual(["reserve", "pay", "note"]);
+  done.length = 0;
+  const hanging = orderSaga(done, "hangs");
+  pawl.add([hanging]);
+  const cancelled = await pawl.start(hanging, { id: 1 });
+  for await (const { event, data } of cancelled.events())
+    if (event === "step" && data.step_id === "note" && data.status === "completed") break;
+  await pawl.cancel(cancelled.id);
+  await expect(cancelled.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" });
+  expect(done).toEqual(["reserve", "pay", "note", "un-note", "release 2"]);
+});

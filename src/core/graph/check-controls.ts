@@ -119,7 +119,7 @@ function obstacleAtStep({ name = "", path }: PathExpr, whole: Expr, { view, isLi
   const seen = find(view, name);
   if (seen === undefined) return undefined;
   const { view: from, index } = seen;
-  if (from.flow.kind === "dag" && !isAncestor(from.flow, index, from.step)) {
+  if (from.flow.kind === "dag" && from.step !== NO_STEP && !isAncestor(from.flow, index, from.step)) {
     return `It reads "${name}", which need not have ended by then.`;
   }
   const domain = from.shape[index];

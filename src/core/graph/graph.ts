@@ -106,6 +106,8 @@ export interface DagFlow {
   readonly steps: readonly Step[];
   /** The step whose output is the flow's. Absent: that of its `respond` step, else all outputs by step id. */
   readonly result?: string;
+  /** The `catch` and `finally` beside it see its steps, as those of a machine are seen. */
+  readonly isSeenBeside?: true;
 }
 
 /** One step at a time, from `start` along the first transition that holds; loops allowed. */

@@ -1,16 +1,20 @@
-import type { Flow, MachineFlow, Step } from "./graph.ts";
+import type { Flow, Step } from "./graph.ts";
 
 interface InnerFlow {
   readonly flow: Flow;
   /** It stands behind the step's key in the keys of the flow's steps. */
   readonly suffix: string;
   /** The flow whose steps this one reads as if they were around it. */
-  readonly tried?: MachineFlow | undefined;
+  readonly tried?: Flow | undefined;
 }
 
-/** A `catch` and a `finally` read the steps that have run one after the other before them. */
-export function triedOf(step: Step): MachineFlow | undefined {
-  return step.kind === "flow" && step.flow.kind === "machine" ? step.flow : undefined;
+/** The flow whose steps a `catch` and a `finally` of the step read. */
+export function triedOf(step: Step): Flow | undefined {
+  return step.kind === "flow" && isSeenBeside(step.flow) ? step.flow : undefined;
+}
+
+export function isSeenBeside(flow: Flow): boolean {
+  return flow.kind === "machine" || flow.isSeenBeside === true;
 }
 
 /** The flows inside a step. */

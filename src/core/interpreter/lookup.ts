@@ -1,4 +1,5 @@
 import { SINGLE } from "../graph/shape.ts";
+import { isSeenBeside } from "../graph/steps-within.ts";
 import {
   type Handle,
   type Instance,
@@ -44,11 +45,12 @@ export function seeStep(from: Viewpoint, id: string): SeenStep | undefined {
 
 const NO_STEP = -1;
 
-/** For a `catch` or a `finally`: the try before it, where its steps ran one after the other. */
+/** For a `catch` or a `finally`: the try before it, where they see its steps. */
 function triedBeside({ role, parent }: Scope): Scope | undefined {
   if (role !== "catch" && role !== "finally") return undefined;
   const tried = parent?.tried;
-  return tried?.flow.flow.kind === "machine" && tried.frame === parent?.scope.frame ? tried : undefined;
+  if (tried === undefined || tried.frame !== parent?.scope.frame) return undefined;
+  return isSeenBeside(tried.flow.flow) ? tried : undefined;
 }
 
 /** The viewpoint of the instance around this scope; none across the border of a call. */

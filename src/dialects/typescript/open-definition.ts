@@ -1,5 +1,5 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Step } from "../../core/graph/graph.ts";
+import type { DagFlow, Step } from "../../core/graph/graph.ts";
 import type { StepFunction } from "../../ports/step-functions.ts";
 
 /** A function of a step, as the engine calls it. */
@@ -27,8 +27,15 @@ export interface Scope {
   readonly path: string;
   readonly around: { readonly scope: Scope; readonly step: string } | undefined;
   readonly steps: Map<string, Step>;
+  /** What takes back the effects of its steps, in the order of these. */
+  readonly undos: Undo[];
   /** Steps that hold back all that is declared after them. */
   readonly gates: string[];
   /** What steps of the scopes within need of this one, by the step that holds them. */
   readonly needs: Map<string, Set<string>>;
+}
+
+export interface Undo {
+  readonly step: string;
+  readonly flow: DagFlow;
 }

@@ -22,7 +22,7 @@ import type {
   WorkOptions,
 } from "./types.ts";
 
-export interface RunOptions<F = never> extends WorkOptions<F> {
+export interface RunOptions<F = never, O = unknown> extends WorkOptions<F, O> {
   /** Raised where runs that are under way may not go on with the new function. Default: 1. */
   readonly version?: number;
 }
@@ -35,7 +35,7 @@ export function run<I, R, F = never>(
   name: string,
   input: I,
   does: ((input: Plain<I>, context: StepContext) => R) & Recorded<Awaited<R>>,
-  options: RunOptions<F> = {},
+  options: RunOptions<F, Output<Awaited<R>>> = {},
 ): Value<Output<Awaited<R>> | F> {
   const scope = currentScope("run");
   const key = keyOf(scope, name);
@@ -50,7 +50,7 @@ export function run<I, R, F = never>(
   return addWork(scope, { name, options, after }, { kind: "task", executor: "function", input: bound });
 }
 
-export interface AgentOptions<O, F = never> extends WorkOptions<F> {
+export interface AgentOptions<O, F = never> extends WorkOptions<F, O> {
   readonly prompt: string | Ref<string>;
   readonly model: string;
   /** What it must answer. Absent: text. */
@@ -82,7 +82,7 @@ export function tool<O = unknown, F = never>(
   name: string,
   called: string,
   args: Given<JsonObject>,
-  options: WorkOptions<F> = {},
+  options: WorkOptions<F, O> = {},
 ): Value<O | F> {
   const scope = currentScope("tool");
   const [, server, toolName] = /^([^.]+)\.(.+)$/.exec(called) ?? [];
@@ -109,19 +109,19 @@ export function call<In, Out, F = never>(
   name: string,
   workflow: Callable<In, Out>,
   input: Given<NoInfer<In>>,
-  options?: WorkOptions<F>,
+  options?: WorkOptions<F, Out>,
 ): Value<Out | F>;
 export function call<Out = unknown, F = never>(
   name: string,
   workflow: string,
   input: Given<JsonObject>,
-  options?: WorkOptions<F>,
+  options?: WorkOptions<F, Out>,
 ): Value<Out | F>;
 export function call(
   name: string,
   workflow: Callable<unknown, unknown> | string,
   input: unknown,
-  options: WorkOptions<unknown> = {},
+  options: Declared["options"] = {},
 ): Value<unknown> {
   const scope = currentScope("call");
   const { expr, after } = bindGiven(scope, input, "the input");
@@ -216,7 +216,7 @@ function lowerWait(scope: Scope, waiting: Waiting): { readonly wait: Wait; reado
 
 interface Declared {
   readonly name: string;
-  readonly options: WorkOptions<unknown> & StepOptions;
+  readonly options: Omit<WorkOptions<unknown>, "undo"> & { undo?(output: never): void };
   readonly after: Bound["after"];
 }
 
@@ -227,9 +227,9 @@ type Doing = Step extends infer Each ? (Each extends Step ? Omit<Each, "id" | "a
 export function addWork<T>(scope: Scope, { name, options, after }: Declared, doing: Doing): Value<T> {
   refuseTaken(scope, name);
   const named = options.after === undefined ? [] : bindGiven(scope, options.after, "`after`").after;
-  const { retry, timeout, maxCost, atMostOnce, fallback, finally: last } = options;
+  const { retry, timeout, maxCost, atMostOnce, fallback, finally: last, undo } = options;
   const timeoutMs = durationOf(timeout);
-  return addStep(scope, {
+  const step = addStep<T>(scope, {
     ...doing,
     id: name,
     after: [...after, ...named],
@@ -240,6 +240,9 @@ export function addWork<T>(scope: Scope, { name, options, after }: Declared, doi
     ...(fallback === undefined ? {} : { catch: catchFlow(scope, name, fallback) }),
     ...(last === undefined ? {} : { finally: inFlow(scope, name, () => last()).flow }),
   });
+  if (undo !== undefined)
+    scope.undos.push({ step: name, flow: inFlow(scope, `undo-${name}`, () => undo(step as never)).flow });
+  return step;
 }
 
 function catchFlow(scope: Scope, name: string, fallback: unknown): DagFlow {

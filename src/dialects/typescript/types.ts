@@ -106,8 +106,8 @@ export interface StepOptions {
   readonly after?: readonly Ref<unknown>[];
 }
 
-/** What a step that does work may say. `F`: what stands in for its output where it fails in the end. */
-export interface WorkOptions<F = never> extends StepOptions {
+/** What a step that does work may say. `F`: what stands in for its output where it fails in the end. `O`: its output. */
+export interface WorkOptions<F = never, O = unknown> extends StepOptions {
   /** All tries together, or the whole policy. Default: 1. */
   readonly retry?: number | Retry;
   /** Of one try. */
@@ -116,6 +116,11 @@ export interface WorkOptions<F = never> extends StepOptions {
   readonly fallback?: Given<F> | ((error: Value<StepError>) => Given<F>);
   /** Runs after it whatever happened, also on cancel. */
   readonly finally?: () => void;
+  /**
+   * Takes back what the step has done, where the callback that declares it fails or is cancelled later: such steps run
+   * backwards, each once, and one that fails does not stop those before it.
+   */
+  undo?(output: Value<O>): void;
   /** It is never tried again while its effect is unknown. */
   readonly atMostOnce?: boolean;
   /** In US dollars, over all its tries. */
