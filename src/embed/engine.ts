@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { createApp } from "../app/create-app.ts";
 import type { SystemClock } from "../app/system-clock.ts";
-import { readVersion } from "../config/read-version.ts";
 import { ERRORS } from "../core/errors/error-table.ts";
 import { PawlError } from "../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../core/exact-json.ts";
@@ -229,7 +228,7 @@ export async function openData(
     tell: () => undefined,
     onDefect,
   });
-  const engines = await enginesOfProcess();
+  const engines = enginesOfProcess();
   const key = app.config.settings.database.url ?? app.dataDir;
   await engines.get(key)?.closing;
   const engine = engines.get(key) ?? { parts: openParts(app, programs), users: 0 };
@@ -252,12 +251,14 @@ export async function openData(
   }
 }
 
-/** One in a process for the same data, also where a bundler has made two copies of this module, or a reload one more. */
-async function enginesOfProcess(): Promise<Map<string, OpenData>> {
-  const slot = Symbol.for(`pawl.engines/${await readVersion()}`);
-  const slots = globalThis as { [slot]?: Map<string, OpenData> };
-  slots[slot] ??= new Map();
-  return slots[slot];
+// One in a process for the same data, also where a bundler has made two copies of this module, or a reload one more. The number
+// grows with each version whose parts are others.
+const SLOT = Symbol.for("pawl.engines/1");
+
+function enginesOfProcess(): Map<string, OpenData> {
+  const slots = globalThis as { [SLOT]?: Map<string, OpenData> };
+  slots[SLOT] ??= new Map();
+  return slots[SLOT];
 }
 
 async function openParts(app: OpenApplication, programs: Programs): Promise<EngineParts> {
