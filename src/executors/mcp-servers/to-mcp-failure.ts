@@ -143,18 +143,27 @@ function explainCall(error: unknown, context: CallContext): Meaning {
 
 const MAX_MESSAGE_CHARS = 6_000;
 
-function create({ code, message, ...facts }: Meaning, error: unknown, { secrets }: ServerContext): McpFailure {
+function create(
+  { code, message, ...facts }: Meaning,
+  error: unknown,
+  { secrets, said = "" }: ServerContext,
+): McpFailure {
   // Masked before it is shortened, or a key could be cut in two and slip through.
-  const shownMessage = createRedactor(secrets).text(message).slice(0, MAX_MESSAGE_CHARS);
-  return new McpFailure(code, { ...facts, message: shownMessage, cause: error });
+  const { text } = createRedactor(secrets);
+  const shownMessage = text(message).slice(0, MAX_MESSAGE_CHARS);
+  const details = code === "MCP_SERVER_FAILED" && said !== "" ? { details: { stderr: text(said) } } : {};
+  return new McpFailure(code, { ...facts, ...details, message: shownMessage, cause: error });
 }
 
 function shown({ server, where }: ServerContext): string {
   return where === undefined ? `"${server}"` : `"${server}" (${where})`;
 }
 
-function saidBy({ said = "" }: ServerContext): string {
-  return said === "" ? "" : ` The end of its stderr:\n${said}`;
+/** The line of its stderr that tells the cause: of a stack the error, else the last. All of it is in the details. */
+function saidBy({ said = "", secrets }: ServerContext): string {
+  const lines = said.split("\n").filter((line) => /^\S/.test(line) && !line.startsWith("Node.js v"));
+  const cause = lines.findLast((line) => /^[\w.]*(?:Error|Exception)\b/.test(line)) ?? lines.at(-1);
+  return cause === undefined ? "" : ` It wrote "${showStart(cause, createRedactor(secrets))}".`;
 }
 
 function isUnauthorized(error: unknown): boolean {

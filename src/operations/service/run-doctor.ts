@@ -346,12 +346,9 @@ async function checkToolServers(app: Execution, connectMs: number): Promise<read
       return { name, state: "ok", message: "it is connected when it is needed" };
     const message = lastFailure ?? `it did not answer within ${connectMs / 1_000} s`;
     // A program that does not start is this machine's own; an address may answer later.
-    return {
-      name,
-      state: transport === "stdio" && lastFailure !== undefined ? "failed" : "warning",
-      message,
-      remedy: `Correct it in ${origin}, or take it out.`,
-    };
+    const isOurs = transport === "stdio" && lastFailure !== undefined;
+    const remedy = `${isOurs ? "Run its command by hand to read all that it writes. " : ""}Correct it in ${origin}, or take it out.`;
+    return { name, state: isOurs ? "failed" : "warning", message, remedy };
   });
 }
 

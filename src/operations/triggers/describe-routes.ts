@@ -90,10 +90,11 @@ const ERROR_SCHEMA: JsonObject = {
     data: { type: "null" },
     error: {
       type: "object",
-      required: ["code", "message"],
+      required: ["code", "message", "remedy", "details", "request_id"],
       properties: {
         code: { type: "string" },
         message: { type: "string" },
+        remedy: { type: "string" },
         details: {},
         request_id: { type: "string" },
         run_id: { type: "string" },

@@ -22,7 +22,10 @@ export function reportError(error: unknown, format: Format): number {
 
 /** The places first, the last line is what it comes to. */
 function tellError(error: PawlError): void {
-  for (const problem of renderedProblems(error.details)) tell(`${problem}\n`);
+  const problems = renderedProblems(error.details);
+  for (const problem of problems) tell(`${problem}\n`);
+  // A single problem is all that it comes to.
+  if (problems.length === 1 && problems[0]?.includes(`${error.code} ${error.message}`)) return;
   tell(renderError(error, paintFor(io().stderr)));
 }
 

@@ -50,27 +50,36 @@ function withoutDetails({ code, message, remedy }: PawlError): ShownError {
   return { code, message, remedy };
 }
 
-function shapeError({ c, shape }: Asked, { code, message, remedy, details }: ShownError): JsonObject {
-  const requestId = c.get("requestId");
-  const runId = c.get("runId");
+/** What was asked, for who reads logs and records. */
+export interface ErrorIds {
+  readonly request_id: string;
+  /** Absent: no run has begun. */
+  readonly run_id?: string | undefined;
+}
+
+/** The one form of errors, wherever no protocol of others has its own. */
+export function toErrorEnvelope(
+  {
+    code,
+    message = null,
+    remedy = "",
+    details = null,
+  }: { readonly code: string; readonly message?: Json | undefined } & Partial<Pick<ShownError, "remedy" | "details">>,
+  { request_id, run_id }: ErrorIds,
+): JsonObject {
+  const ids = { request_id, ...(run_id === undefined ? {} : { run_id }) };
+  return { data: null, error: { code, message, remedy, details, ...ids } };
+}
+
+function shapeError({ c, shape }: Asked, shown: ShownError): JsonObject {
+  const { code, message, remedy, details } = shown;
+  const ids: ErrorIds = { request_id: c.get("requestId"), run_id: c.get("runId") };
+  if (shape === "envelope") return toErrorEnvelope(shown, ids);
+  const { request_id, run_id } = ids;
+  const run: JsonObject = run_id === undefined ? {} : { run_id };
   const hint: JsonObject = remedy === undefined ? {} : { remedy };
   const more: JsonObject =
     details === undefined || details === null ? {} : isJsonObject(details) ? details : { details };
-  switch (shape) {
-    case "execute": {
-      const ids = { requestId, ...(runId === undefined ? {} : { run_id: runId }) };
-      return { error: message, details: { code, ...hint, ...ids, ...more } };
-    }
-    case "envelope":
-      return { data: null, error: { code, message, remedy: remedy ?? "", details: details ?? null } };
-    case "agents": {
-      const ids = { request_id: requestId, ...(runId === undefined ? {} : { run_id: runId }) };
-      return { detail: message, code, ...hint, ...ids, ...more };
-    }
-    case "route": {
-      const ids = { request_id: requestId, ...(runId === undefined ? {} : { run_id: runId }) };
-      const shown = { code, message, ...hint, ...ids, ...(details === undefined ? {} : { details }) };
-      return { data: null, error: shown };
-    }
-  }
+  if (shape === "agents") return { detail: message, code, ...hint, request_id, ...run, ...more };
+  return { error: message, details: { code, ...hint, requestId: request_id, ...run, ...more } };
 }

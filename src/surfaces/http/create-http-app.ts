@@ -76,10 +76,10 @@ export function createHttpApp(
   };
   // It takes some fifty milliseconds, and says the same for ever.
   let described: string | undefined;
-  on("GET", "/healthz", "route", (_, c) => answerJson(c, { status: "ok" }));
-  on("GET", "/ready", "route", (_, c) => answerReady(parts.app, c));
+  on("GET", "/healthz", "envelope", (_, c) => answerJson(c, { status: "ok" }));
+  on("GET", "/ready", "envelope", (_, c) => answerReady(parts.app, c));
   on("POST", "/execute", "execute", execute);
-  on("GET", "/app/openapi.json", "route", appDocument);
+  on("GET", "/app/openapi.json", "envelope", appDocument);
   on("GET", "/openapi.json", "envelope", (_, c) => {
     described ??= writeExact(describeService(endpoints, parts.version));
     return c.body(described, 200, { "content-type": "application/json" });
@@ -106,7 +106,7 @@ function shapeAt(c: Context<HttpEnv>, shapes: ReadonlyMap<string, ErrorShape>): 
     const shape = shapes.get(path);
     if (shape !== undefined) return shape;
   }
-  return "route";
+  return "envelope";
 }
 
 /** Documents and signs of life need no key. */

@@ -152,11 +152,11 @@ test("what is refused before it comes to its route is answered as the route answ
   const remedy = expect.any(String);
   const message = expect.any(String);
   expect(answers).toEqual([
-    { data: null, error: { code: "BODY_TOO_LARGE", message, remedy, details: null } },
-    { data: null, error: { code: "HOST_REFUSED", message, remedy, details: null } },
+    { data: null, error: { code: "BODY_TOO_LARGE", message, remedy, details: null, request_id: expect.any(String) } },
+    { data: null, error: { code: "HOST_REFUSED", message, remedy, details: null, request_id: expect.any(String) } },
     { error: message, details: { code: "BODY_TOO_LARGE", remedy, requestId: expect.any(String) } },
     { detail: message, code: "BODY_TOO_LARGE", remedy, request_id: expect.any(String) },
-    { data: null, error: { code: "BODY_TOO_LARGE", message, remedy, request_id: expect.any(String) } },
+    { data: null, error: { code: "BODY_TOO_LARGE", message, remedy, details: null, request_id: expect.any(String) } },
   ]);
 });
 

@@ -73,7 +73,7 @@ export interface KeyWay {
 }
 
 /** How an error is written where the request went to. */
-export type ErrorShape = "execute" | "envelope" | "route" | "agents";
+export type ErrorShape = "execute" | "envelope" | "agents";
 
 export interface HttpEnv {
   /** `@hono/node-server` sets these. */

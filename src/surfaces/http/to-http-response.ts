@@ -1,16 +1,13 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { NO_STATUS, toHttpStatus } from "../../core/http-status.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../../core/json.ts";
 import { shapeResult } from "../../operations/requests/to-response.ts";
 import type { RunResult } from "../../operations/runs/read-run-result.ts";
-
-interface Ids {
-  readonly request_id: string;
-  readonly run_id: string;
-}
+import { type ErrorIds, toErrorEnvelope } from "./answer-error.ts";
 
 /** A route answers with the response that its workflow has shaped. Throws `RESPONSE_INVALID`. */
-export function toHttpResponse(result: RunResult, ids: Ids): Response {
+export function toHttpResponse(result: RunResult, ids: ErrorIds): Response {
   if (result.outcome.is === "failed") {
     const { code, message, details, isSaid } = result.outcome;
     if (!isSaid) return failedRun(code, ids);
@@ -26,9 +23,9 @@ export function toHttpResponse(result: RunResult, ids: Ids): Response {
 }
 
 /** The caller is told the code only. The details are in the run's record. */
-function failedRun(code: string, ids: Ids): Response {
+function failedRun(code: string, ids: ErrorIds): Response {
   const shown = /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : "STEP_FAILED";
-  return json({ data: null, error: { code: shown, message: "The request could not be completed.", ...ids } }, 500);
+  return json(toErrorEnvelope({ code: shown, message: "The request could not be completed." }, ids), 500);
 }
 
 /** By the codes that authors like to use; `statusCode` in the data goes before them. */
@@ -55,16 +52,15 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   TIMEOUT: 504,
 };
 
-function shapedError(data: Json, ids: Ids): Response {
+function shapedError(data: Json, ids: ErrorIds): Response {
   const shaped = isJsonObject(data) ? data : { message: data };
   const { statusCode, code, message, details } = ownFields(shaped);
   const name = typeof code === "string" ? code : "ERROR";
-  const asked = toStatus(statusCode);
+  const asked = toHttpStatus(statusCode);
   if (asked === undefined && statusCode !== undefined && statusCode !== null) throw invalid(NO_STATUS);
   const known = Object.hasOwn(STATUS_OF_CODE, name) ? STATUS_OF_CODE[name] : undefined;
   const status = asked !== undefined && asked >= 400 ? asked : (known ?? 500);
-  const error = { code: name, message: message ?? null, ...(details === undefined ? {} : { details }), ...ids };
-  return json({ data: null, error }, status);
+  return json(toErrorEnvelope({ code: name, message, details }, ids), status);
 }
 
 /** No workflow says these: they belong to the connection, are computed, or tell of the request. */
@@ -85,20 +81,13 @@ const NOT_OURS = new Set([
 function shapedResponse(data: Json): Response {
   if (!isJsonObject(data)) throw invalid("`data` must be an object with `statusCode`, `headers` and `body`");
   const { statusCode = 200, headers = {}, body = null, bodyEncoding } = ownFields(data);
-  const status = toStatus(statusCode);
+  const status = toHttpStatus(statusCode);
   if (status === undefined) throw invalid(NO_STATUS);
   const sent = toHeaders(headers);
   const isBodiless = status === 204 || status === 205 || status === 304;
   const { content, type } = toContent(body, bodyEncoding);
   if (content !== null && !isBodiless && !sent.has("content-type")) sent.set("content-type", type);
   return new Response(isBodiless ? null : content, { status, headers: sent });
-}
-
-const NO_STATUS = "`statusCode` must be a number from 200 to 599";
-
-function toStatus(value: Json | undefined): number | undefined {
-  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
-  return typeof status === "number" && Number.isInteger(status) && status >= 200 && status <= 599 ? status : undefined;
 }
 
 function toHeaders(headers: Json): Headers {

@@ -117,3 +117,18 @@ test("a key of an approval is sent to its block, and no type is listed that is n
   expect(stdout).toContain("Write it under `approval_config:`.");
   expect(stdout).toMatch(/`type` cannot be `transform`; it is one of standard, .*terminal\.$/m);
 });
+
+test("a server that throws at its start is told of once, with the line that says why", async () => {
+  const server = "function deep(n) { if (n === 0) throw new Error('No licence.'); return deep(n - 1); }\ndeep(12);\n";
+  const mcp = JSON.stringify({ mcpServers: { shop: { command: process.execPath, args: ["server.mjs"] } } });
+  const workflow = "name: one\nsteps:\n  - {id: a, type: mcp, tool: shop.buy}\n";
+  const cwd = application({ "one.yaml": workflow, "server.mjs": server, ".mcp.json": mcp });
+  for (const verb of [["run", "one.yaml"], ["plan", "one.yaml"], ["doctor"], ["validate", "one.yaml"]]) {
+    const { stdout, stderr } = await pawl(verb, { cwd });
+    const said = stdout + stderr;
+    expect([verb, said.match(/No licence/g)?.length]).toEqual([verb, 1]);
+    expect(said).toContain('It wrote "Error: No licence.".');
+    expect(said).not.toMatch(/ at deep|Node\.js v/);
+    expect(said).toContain("Run its command by hand");
+  }
+});

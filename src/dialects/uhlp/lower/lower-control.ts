@@ -1,8 +1,9 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Step, Transition, Wait } from "../../../core/graph/graph.ts";
+import { NO_STATUS, toHttpStatus } from "../../../core/http-status.ts";
 import { toMilliseconds } from "../../../core/iso-time.ts";
 import { call, isEqualTo, literal, output, outputOf, toObject } from "../../build-expr.ts";
-import type { YamlMap, YamlScalar } from "../../source/yaml-node.ts";
+import type { YamlMap, YamlNode, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
 import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import type { PlanBlock } from "./flow-plan.ts";
@@ -39,19 +40,38 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
 
 /** In a block it is the block's output: what it answers with is up to the steps around. */
 function lowerResponse({ resultType, data, inputMapping }: ControlOf<"formatResponse">, scope: ValueScope): Doing {
+  const type = resultType ?? readResultType(inputMapping);
+  const shaped = lowerValue(data ?? inputMapping, { ...scope, takesPlainText: true });
+  if (type === "httpResponse" || type === "error") refuseOddStatus(data ?? inputMapping, shaped, scope);
   const value = toObject([
-    ["resultType", literal(resultType ?? readResultType(inputMapping))],
-    ["data", orNull(lowerValue(data ?? inputMapping, { ...scope, takesPlainText: true }))],
+    ["resultType", literal(type)],
+    ["data", orNull(shaped)],
   ]);
   return { kind: scope.flow.owners.length === 0 ? "respond" : "set", value };
 }
 
+/** A status that is written as it is; one that is computed is looked at when the route answers. */
+function refuseOddStatus(node: YamlNode | undefined, value: Expr | undefined, { context }: ValueScope): void {
+  const at = node?.kind === "map" ? node.entries.get("statusCode")?.value : undefined;
+  const status = value?.op === "object" ? value.entries["statusCode"] : undefined;
+  if (at === undefined || status?.op !== "literal" || status.value === null) return;
+  if (toHttpStatus(status.value) !== undefined) return;
+  context.problems.error({
+    code: "VALUE_INVALID",
+    at,
+    message: `${NO_STATUS}.`,
+    remedy: "Write one, for example 404.",
+  });
+}
+
 /** In a block it fails the block: the steps around may answer for it. */
 function lowerFail({ code, message, details }: ControlOf<"fail">, scope: ValueScope): Doing {
+  const said = details && lowerValue(details, { ...scope, takesPlainText: true });
+  refuseOddStatus(details, said, scope);
   const input = toObject([
     ["code", literal(code ?? "")],
     ["message", lowerValue(message, { ...scope, takesPlainText: true })],
-    ["details", details && lowerValue(details, { ...scope, takesPlainText: true })],
+    ["details", said],
   ]);
   return { kind: "task", executor: "fail", input };
 }

@@ -180,6 +180,8 @@ describe("what a route answers", () => {
       error: {
         code: "DB_DOWN",
         message: "The request could not be completed.",
+        remedy: "",
+        details: null,
         request_id: "r",
         run_id: response.headers.get("x-run-id"),
       },

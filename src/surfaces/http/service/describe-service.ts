@@ -13,12 +13,14 @@ const ERROR_SCHEMA: JsonObject = {
     data: { type: "null" },
     error: {
       type: "object",
-      required: ["code", "message", "remedy", "details"],
+      required: ["code", "message", "remedy", "details", "request_id"],
       properties: {
         code: { type: "string", description: "Stable; the table of errors explains each." },
         message: { type: "string" },
         remedy: { type: "string", description: "What to do next." },
         details: {},
+        request_id: { type: "string" },
+        run_id: { type: "string" },
       },
     },
   },

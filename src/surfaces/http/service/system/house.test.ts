@@ -66,7 +66,7 @@ test("the doctor tells what is known of MCP servers, and connects none unless th
     name: "MCP server files",
     state: "failed",
     message: "it ended with exit code 7",
-    remedy: "Correct it in .mcp.json, or take it out.",
+    remedy: "Run its command by hand to read all that it writes. Correct it in .mcp.json, or take it out.",
   });
   expect(found).toContainEqual(expect.objectContaining({ name: "sandbox", state: "ok" }));
 });
