@@ -7,7 +7,7 @@ import type { Result } from "./parts.ts";
 import { dataOf, type World } from "./world.ts";
 
 /** What another tenant may be kept waiting. A machine that does other things at the same time is slow by itself. */
-const MOST_MS = 400;
+const MOST_MS = 600;
 const PROBE = new URL("probe.ts", import.meta.url);
 
 /** Attacks of one tenant on what all share: the event loop, the heap, and whatever there is a number of. */

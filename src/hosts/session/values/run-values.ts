@@ -9,7 +9,7 @@ import { readableVariables } from "../../../core/trust/check-grant.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
-import { passTurn } from "../../../ports/turns.ts";
+import { inTurn, passTurn } from "../../../ports/turns.ts";
 import { type SecretLeaf, showLeaves } from "../secrets/secret-leaves.ts";
 import type { ValueCache } from "./value-cache.ts";
 
@@ -25,6 +25,9 @@ export interface ValueSources {
   /** Told of a value that was read and is about to be parsed. What it throws keeps it from being parsed. */
   loaded?(seq: number, json: string): void;
 }
+
+/** To parse more than this is a part of work of its own. */
+const LONG_CHARS = 100_000;
 
 /** Values of one query, which keeps all others waiting. */
 const READ_AT_ONCE = 200;
@@ -152,7 +155,8 @@ export class RunValues {
       ? new TextDecoder().decode(await this.#sources.blobs.get(text.slice(BLOB_MARK.length)))
       : text;
     this.#sources.loaded?.(seq, json);
-    return { value: parseExact(json), bytes: json.length };
+    const parse = (): Json => parseExact(json);
+    return { value: json.length > LONG_CHARS ? await inTurn(parse) : parse(), bytes: json.length };
   }
 
   #toValues(found: Found, from?: Viewpoint): Values {

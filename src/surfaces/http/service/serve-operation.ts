@@ -8,6 +8,7 @@ import { toJsonInTurns } from "../../../operations/json-in-turns.ts";
 import { holdInMemory } from "../../../operations/limits/quotas.ts";
 import type { HttpPlace, Operation, OperationContext } from "../../../operations/operation.ts";
 import type { ListedOperation } from "../../../operations/operations.ts";
+import { passTurn } from "../../../ports/turns.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { idempotencyKeyOf } from "../path-of.ts";
 import { readBody, readJsonBody } from "../read-body.ts";
@@ -137,8 +138,12 @@ async function serveOperation({ operation, http }: Route, { parts, c }: Asked, i
   const text = await toJsonInTurns(body);
   // Values are counted where they are read; what else there is, here.
   holdInMemory(text.length);
+  // To send it is a part of its own.
+  if (text.length > LONG_ANSWER) await passTurn();
   return c.body(text, status, { "content-type": "application/json" });
 }
+
+const LONG_ANSWER = 1_000_000;
 
 interface Answered {
   readonly context: OperationContext;
