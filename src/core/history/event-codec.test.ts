@@ -84,6 +84,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
   costReported: { type: "costReported", ...step, costMicro: 3, call: 1, uncertain: true, refused: true, decided: [] },
   callResolved: {
     type: "callResolved",
+    missing: ["{input.x}"],
     timeoutMs: 1_000,
     at: 1,
     path: "a",
@@ -95,7 +96,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     sealed: "s",
     decided: [],
   },
-  waitBegun: { type: "waitBegun", at: 1, path: "a", until: 5, signal: "s", decided: [] },
+  waitBegun: { type: "waitBegun", missing: ["input.x"], at: 1, path: "a", until: 5, signal: "s", decided: [] },
   approvalAsked: {
     type: "approvalAsked",
     at: 1,

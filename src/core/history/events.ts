@@ -230,6 +230,8 @@ export interface CallResolved extends InputTaken {
   readonly workflow: string;
   /** How long the called run may take, where the call's terms say so. */
   readonly timeoutMs?: number;
+  /** As of `stepSucceeded`. */
+  readonly missing?: readonly string[];
 }
 
 /** The target of a wait, if it had to be computed. */
@@ -238,6 +240,8 @@ export interface WaitBegun extends EventCommon {
   readonly path: string;
   readonly until?: number;
   readonly signal?: string;
+  /** As of `stepSucceeded`. */
+  readonly missing?: readonly string[];
 }
 
 /** An approval step asks. Value: what is shown, and the output if it is approved unchanged. */
@@ -246,6 +250,8 @@ export interface ApprovalAsked extends WithValue {
   readonly path: string;
   readonly attempt?: undefined;
   readonly message: string;
+  /** As of `stepSucceeded`. */
+  readonly missing?: readonly string[];
 }
 
 /**

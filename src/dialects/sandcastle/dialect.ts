@@ -6,7 +6,17 @@ import type { ReadWorkflow } from "./shape/workflow-shape.ts";
 
 const reach: Reach<ReadWorkflow | ReadStep> = {
   ...words("name", "description", "schedule", "default_model", "default_max_turns", "default_timeout", "context"),
-  ...words("input_schema", "max_cost_usd", "limits", "policies", "id", "depends_on", "parallel_over", "each"),
+  ...words(
+    "references",
+    "input_schema",
+    "max_cost_usd",
+    "limits",
+    "policies",
+    "id",
+    "depends_on",
+    "parallel_over",
+    "each",
+  ),
   ...words("max_concurrent", "timeout", "retry", "fallback", "at_most_once", "autopilot", "slo", "model_pool"),
   ...words("prompt", "model", "max_turns", "output_schema", "approval_config", "duration", "until", "event"),
   ...words("method", "query", "body", "expected_status", "language", "function", "params", "steps"),

@@ -36,6 +36,7 @@ function toWorkflow(read: ReadWorkflow, reader: Reader, hasChromium: () => boole
     name: read.name?.value ?? "",
     description: read.description?.value,
     sandstormUrl: read.sandstorm_url,
+    references: read.references,
     schedule: read.schedule,
     limits: toRunLimits(read.limits, read.max_cost_usd),
     input: toInputContract(read.input_schema),

@@ -95,7 +95,7 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
 function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
-  const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter } = workflow;
+  const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
   const flow = lowerFlow(level, context);
   if (flow === undefined) return undefined;
   return {
@@ -109,7 +109,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
     ending: { deadLetter },
     trigger,
     envAllowed: [...context.variables],
-    settings: {},
+    settings: references === undefined ? {} : { references },
   };
 }
 

@@ -5,7 +5,17 @@ import type { ReadWorkflow } from "./shape/workflow-shape.ts";
 
 const reach: Reach<ReadWorkflow | WorkBody | ControlBody | ReadCode> = {
   ...words("name", "description", "workflowId", "version", "startAt", "steps", "maxSteps", "timeout"),
-  ...words("inputSchema", "deadLetter", "maxCostUsd", "limits", "transitions", "end", "inputMapping", "params"),
+  ...words(
+    "references",
+    "inputSchema",
+    "deadLetter",
+    "maxCostUsd",
+    "limits",
+    "transitions",
+    "end",
+    "inputMapping",
+    "params",
+  ),
   ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function"),
   ...words("code", "list", "message", "key", "duration", "until", "event", "body", "data", "default", "catch"),
   ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),

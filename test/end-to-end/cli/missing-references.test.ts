@@ -59,3 +59,42 @@ steps:
   expect((strict.stdout + strict.stderr).match(/does not declare/g)).toHaveLength(2);
   expect((await pawl(["validate", "closed.yaml", "--lenient"], { cwd })).code).toBe(0);
 });
+
+const CALLER = `
+name: caller
+steps:
+  - {id: call, type: sub_workflow, sub_workflow: {workflow: child, input_mapping: {who: input.hwo}}}
+  - {id: ask, type: approval, depends_on: [call], approval_config: {message: "Send it to {input.nmae}?"}}
+`;
+const CHILD = "name: child\nsteps:\n  - {id: a, prompt: Say hello.}\n";
+
+test("references of calls and of questions are recorded as those of prompts are", async () => {
+  const cwd = application({ "caller.yaml": CALLER, "workflows/child.yaml": CHILD });
+  const { stdout, stderr } = await pawl(["run", "caller.yaml", "--agent", "simulated"], { cwd });
+  const id = await lastRun(cwd);
+  const { stdout: json } = await pawl(["runs", "show", id, "--json"], { cwd });
+  const { steps } = JSON.parse(json).data;
+  const missing = steps.flatMap(({ path, missing }: { path: string; missing?: string[] }) =>
+    missing === undefined ? [] : [[path, missing]],
+  );
+  expect(missing, stdout + stderr + json).toEqual([
+    ["call", [expect.stringContaining("hwo")]],
+    ["ask", [expect.stringContaining("nmae")]],
+  ]);
+});
+
+test("`references: lenient` records nothing, and nothing fails", async () => {
+  const text = `
+name: lenient
+references: lenient
+input_schema: {additionalProperties: false, properties: {who: {type: string}}}
+steps:
+  - {id: a, prompt: "Say {input.whoo}."}
+`;
+  const cwd = application({ "lenient.yaml": text });
+  const { code, stdout, stderr } = await pawl(["run", "lenient.yaml", "--agent", "simulated"], { cwd });
+  expect(code, stdout + stderr).toBe(0);
+  expect(stdout + stderr).not.toContain("led nowhere");
+  const { stdout: json } = await pawl(["runs", "show", await lastRun(cwd), "--json"], { cwd });
+  expect(JSON.parse(json).data.steps[0].missing).toBeUndefined();
+});

@@ -28,7 +28,10 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     ending: lowerEnding(workflow, declared),
     schedule: workflow.schedule,
     envAllowed: workflow.envAllowed,
-    settings: workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl },
+    settings: {
+      ...(workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl }),
+      ...(workflow.references === undefined ? {} : { references: workflow.references }),
+    },
   };
 }
 

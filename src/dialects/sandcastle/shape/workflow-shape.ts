@@ -66,6 +66,11 @@ export const workflow = object(
       "auto",
       "Whether outputs of direct dependencies that a prompt does not mention are added to it.",
     ),
+    references: optional(
+      choice(["checked", "lenient"]),
+      "`lenient`: references that lead nowhere are neither errors nor recorded, as in the original.",
+      { otherwise: "`checked`" },
+    ),
     input_schema: optional(
       jsonSchema("input_schema"),
       "A JSON Schema of the input. A property with a default is never required.",

@@ -29,6 +29,11 @@ export const workflow = object({
   version: optional(either(number({ max: Number.MAX_VALUE }), text()), "For people."),
   trigger: optional(trigger, "What starts the workflow, beside a person and other workflows."),
   ...level,
+  references: optional(
+    choice(["checked", "lenient"]),
+    "`lenient`: references that lead nowhere are neither errors nor recorded, as in the original.",
+    { otherwise: "`checked`" },
+  ),
   maxSteps: optional(
     integer(1, 100_000),
     "How many steps a run may visit on this level, so that an endless loop ends; blocks count for themselves.",

@@ -19,7 +19,8 @@ import type { StepParts } from "./step-parts.ts";
 export async function resolveCall(run: LiveRun, instance: Instance, parts: StepParts): Promise<void> {
   const step = instance.step.step as CallStep;
   const exprs = [step.workflow, step.input, ...(step.terms === undefined ? [] : [step.terms])];
-  const [workflow = null, input = null, terms] = await bindAll(run, instance, exprs);
+  const { values, ...noted } = await bindAll(run, instance, exprs);
+  const [workflow = null, input = null, terms] = values;
   const { options, tenantId } = run;
   const isComputed = step.workflow.op !== "literal";
   const grant = grantOf(instance.scope.frame.graph.graph.settings);
@@ -46,6 +47,7 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
       inputNames: inputNamesOf(graph, call.input),
       sealed: leaves.length === 0 ? undefined : parts.keepSecrets(run, leaves),
       timeoutMs: call.timeoutMs,
+      ...noted,
       ...lengthOf(stored),
       ...inputProjection(graph, stored.value as JsonObject, parts.tools),
     },
@@ -64,11 +66,8 @@ export async function askApproval(
   const { path } = instance;
   const step = instance.step.step as ApproveStep;
   const exprs = step.show === undefined ? [step.message] : [step.message, step.show];
-  const [bound = null, shown = step.show === undefined ? { approved: true } : null] = await bindAll(
-    run,
-    instance,
-    exprs,
-  );
+  const { values, ...noted } = await bindAll(run, instance, exprs);
+  const [bound = null, shown = step.show === undefined ? { approved: true } : null] = values;
   const stored = await toStoredValue(shown, writer, run);
   if (stored === "too large") {
     throw new PawlError("OUTPUT_TOO_LARGE", { message: `What "${path}" shows is too large.` });
@@ -78,7 +77,7 @@ export async function askApproval(
   const answer =
     reusable === undefined ? undefined : await findAnswer(reusable, instance, { message, shown: stored.stored });
   const at = clock.now();
-  const seq = run.apply({ type: "approvalAsked", at, path, message, ...lengthOf(stored) }, stored.stored);
+  const seq = run.apply({ type: "approvalAsked", at, path, message, ...noted, ...lengthOf(stored) }, stored.stored);
   run.values.keep(seq, stored.value, stored.bytes);
   if (answer === undefined) return asked(run, instance, seq);
   if (instance.phase !== "approval") return;
@@ -91,10 +90,11 @@ export async function beginWait(run: LiveRun, instance: Instance, at: number): P
   const { wait } = instance.step.step as WaitStep;
   const { path } = instance;
   const expr = wait.for === "duration" ? wait.durationMs : wait.for === "instant" ? wait.at : wait.name;
-  const [value = null] = await bindAll(run, instance, [expr]);
+  const { values, ...noted } = await bindAll(run, instance, [expr]);
+  const [value = null] = values;
   const begun = wait.for === "event" ? toSignal(value) : toUntil(wait, at, value);
   if (begun !== undefined) {
-    run.apply({ type: "waitBegun", at, path, ...begun });
+    run.apply({ type: "waitBegun", at, path, ...noted, ...begun });
     return;
   }
   const message = `"${path}" cannot wait for ${writeExact(value).slice(0, 100)}.`;

@@ -53,7 +53,8 @@ export class EngineSteps {
   async #evaluate(run: LiveRun, { instance, attempt }: StepCommand): Promise<void> {
     const { path } = instance;
     const step = instance.step.step as SetStep | RespondStep;
-    const [value = null] = await bindAll(run, instance, step.value === undefined ? [] : [step.value]);
+    const { values, ...noted } = await bindAll(run, instance, step.value === undefined ? [] : [step.value]);
+    const [value = null] = values;
     const stored = await toStoredValue(value, this.#parts.writer, run);
     if (stored === "too large") {
       const message = `The value of "${path}" is too large.`;
@@ -64,7 +65,7 @@ export class EngineSteps {
     const at = this.#parts.clock.now();
     const empty = isEmpty ? { empty: true } : {};
     const seq = run.apply(
-      { type: "stepSucceeded", at, path, attempt, ...empty, ...lengthOf(stored), ...projection },
+      { type: "stepSucceeded", at, path, attempt, ...noted, ...empty, ...lengthOf(stored), ...projection },
       isEmpty ? undefined : stored.stored,
     );
     if (!isEmpty) run.values.keep(seq, stored.value, stored.bytes);

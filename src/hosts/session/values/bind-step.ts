@@ -10,11 +10,13 @@ import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { LiveRun } from "../live-run.ts";
 import { type Arrival, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 
-/** The values of expressions as an instance sees them now; undefined where a path leads nowhere. */
-export async function bindAll(run: LiveRun, instance: Instance, exprs: readonly Expr[]): Promise<(Json | undefined)[]> {
+/** The values of expressions as an instance sees them now, undefined where a path leads nowhere; and the references that do not lead anywhere. */
+export async function bindAll(run: LiveRun, instance: Instance, exprs: readonly Expr[]) {
   const from = viewOf(instance);
-  const values = await run.values.load(from, exprs);
-  return exprs.map((expr) => bind({ state: run.state, from, values }, expr));
+  const loaded = await run.values.load(from, exprs);
+  const { noteMissing, toEvent } = new MissingReferences(instance);
+  const values = exprs.map((expr) => bind({ state: run.state, from, values: loaded, noteMissing }, expr));
+  return { values, ...toEvent() };
 }
 
 /** What is called with them is told at the last moment, and no record has their values. Prompts read them as any other value. */
@@ -33,6 +35,24 @@ const MAY_BE_ABSENT: ReadonlySet<string> = new Set([
   "input.session_id",
 ]);
 
+/** References that lead nowhere, as they are written. A definition may say that they are meant so. */
+class MissingReferences {
+  readonly #noted = new Set<string>();
+  readonly #isLenient: boolean;
+
+  constructor({ scope }: Pick<Instance, "scope">) {
+    this.#isLenient = scope.frame.graph.graph.settings["references"] === "lenient";
+  }
+
+  readonly noteMissing = (written: string): void => {
+    if (this.#isLenient || this.#noted.size >= MAX_MISSING || MAY_BE_ABSENT.has(written)) return;
+    this.#noted.add(written.slice(0, MAX_MISSING_CHARS));
+  };
+
+  readonly toEvent = (): { readonly missing?: readonly string[] } =>
+    this.#noted.size === 0 ? {} : { missing: [...this.#noted] };
+}
+
 /** What a task is given. */
 export interface TaskInput {
   /** With `${NAME}` in place of variables of the environment where its executor takes them. */
@@ -50,17 +70,14 @@ export function bindTask(
   from: Viewpoint,
   values: Values,
 ): TaskInput {
-  const noted = new Set<string>();
-  const noteMissing = (written: string) => {
-    if (noted.size < MAX_MISSING && !MAY_BE_ABSENT.has(written)) noted.add(written.slice(0, MAX_MISSING_CHARS));
-  };
+  const { noteMissing, toEvent } = new MissingReferences({ scope });
   const bindWith = (env: Values["env"]) =>
     bind({ state: run.state, from, values: { ...values, env }, noteMissing }, step.input) ?? null;
   const { graph } = scope.frame.graph;
   const takesVariables =
     graph.envAllowed.length > 0 && TAKE_VARIABLES.has(step.executor) && !traitsOf(graph).isTerminal;
   const input = bindWith(takesVariables ? (name) => `\${${name}}` : values.env);
-  const bound = noted.size === 0 ? { input } : { input, missing: [...noted] };
+  const bound = { input, ...toEvent() };
   // Tools of every application keep what they are given.
   if (!takesVariables || isCoreTool(input)) return bound;
   const withVariables = () => {

@@ -1,4 +1,4 @@
-import type { Event, StepFailed, StepSucceeded } from "../../../../core/history/events.ts";
+import type { Event, StepFailed } from "../../../../core/history/events.ts";
 import type { Instance, StepState } from "../../../../core/history/run-state.ts";
 import { awaitsTurn } from "../../../../core/interpreter/attempt/crashes.ts";
 import { sizeOf } from "../../../../core/interpreter/flow/settle.ts";
@@ -109,14 +109,15 @@ export class RunReport {
   }
 
   #tellEvent(event: Event): string[] {
-    if (event.type === "approvalAsked") return [this.#approvalLine(event.path, event.message)];
-    if (event.type === "stepSucceeded") return this.#tellMissing(event);
-    if (event.type === "stepFailed") return [...this.#tellMissing(event), ...this.#tellFailedAttempt(event)];
+    const missing = this.#tellMissing(event);
+    if (event.type === "approvalAsked") return [...missing, this.#approvalLine(event.path, event.message)];
+    if (event.type === "stepFailed") return [...missing, ...this.#tellFailedAttempt(event)];
     if (event.type === "stepInterrupted") return this.#tellDeath(event.path);
-    return [];
+    return missing;
   }
 
-  #tellMissing({ path, missing = [] }: StepFailed | StepSucceeded): string[] {
+  #tellMissing(event: Event): string[] {
+    const { path, missing = [] } = "missing" in event ? event : { path: "" };
     if (missing.length === 0) return [];
     return [this.#paint("yellow", `${showPath(path)} read ${sanitize(missing.join(", "))}, which led nowhere`)];
   }
