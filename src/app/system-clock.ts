@@ -5,7 +5,7 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 
 interface Alarm {
   readonly atMs: number;
-  readonly wake: () => void;
+  readonly wake: () => unknown;
   timer?: NodeJS.Timeout;
 }
 
@@ -28,7 +28,7 @@ export class SystemClock implements Clock {
     return Date.now() + this.offsetMs;
   }
 
-  wakeAt(atMs: number, wake: () => void): () => void {
+  wakeAt(atMs: number, wake: () => unknown): () => void {
     const alarm: Alarm = { atMs, wake };
     this.#alarms.add(alarm);
     this.#arm(alarm);
@@ -40,12 +40,13 @@ export class SystemClock implements Clock {
     return this.#alarms.size === 0 ? undefined : Math.min(...[...this.#alarms].map(({ atMs }) => atMs));
   }
 
-  /** For tests: it is that time now, if it is not later already, and what is due rings in its order. */
-  moveTo(atMs: number): void {
+  /** For tests: it is that time now, if it is not later already, and what is due rings in its order. Resolves when that has begun its work. */
+  async moveTo(atMs: number): Promise<void> {
     this.#movedMs += Math.max(atMs - this.now(), 0);
     const due = [...this.#alarms].filter((alarm) => alarm.atMs <= atMs).sort((a, b) => a.atMs - b.atMs);
-    for (const alarm of due) if (this.#alarms.has(alarm)) this.#ring(alarm);
+    const woken = due.map((alarm) => (this.#alarms.has(alarm) ? this.#ring(alarm) : undefined));
     for (const alarm of this.#alarms) this.#arm(alarm);
+    await Promise.all(woken);
   }
 
   /** Nothing wakes any more: the process may end. */
@@ -63,9 +64,9 @@ export class SystemClock implements Clock {
     alarm.timer = setTimeout(ring, Math.min(Math.max(alarm.atMs - this.now(), 0), MAX_DELAY_MS));
   }
 
-  #ring(alarm: Alarm): void {
+  #ring(alarm: Alarm): unknown {
     this.#drop(alarm);
-    alarm.wake();
+    return alarm.wake();
   }
 
   #drop(alarm: Alarm): void {

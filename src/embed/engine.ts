@@ -2,10 +2,11 @@ import { resolve } from "node:path";
 import { createApp } from "../app/create-app.ts";
 import type { SystemClock } from "../app/system-clock.ts";
 import { ERRORS } from "../core/errors/error-table.ts";
-import { PawlError } from "../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../core/exact-json.ts";
 import { asObject, type Json } from "../core/json.ts";
 import type { AnyWorkflow, Workflow } from "../dialects/typescript/workflow.ts";
+import type { ShownProblem } from "../hosts/compiled-definition.ts";
 import { findRun } from "../operations/application/find-run.ts";
 import type { AppHost, HttpService, OpenApplication } from "../operations/application/ports.ts";
 import { answerApproval } from "../operations/approvals/answer-approval.ts";
@@ -96,7 +97,8 @@ export class Engine implements Pawl {
           ...(runId === undefined ? {} : { runId }),
         };
         const agent = this.#agent === undefined ? {} : { agent: this.#agent };
-        return { start: await prepareStart(this.#app, startable, { folder: this.#app.appDir, ...agent }) };
+        const context = { folder: this.#app.appDir, ...agent };
+        return { start: await prepareStart(this.#app, startable, context).catch(sayProblems) };
       },
     });
     return this.run(submitted.is === "new" ? submitted.prepared.start.runId : submitted.record.id);
@@ -187,6 +189,15 @@ export class Engine implements Pawl {
       }
     }
   }
+}
+
+/** A program prints the message of what it catches, and not its details. */
+function sayProblems(error: unknown): never {
+  if (!isPawlError(error) || error.code !== "DEFINITION_INVALID") throw error;
+  const { problems = [] } = (error.details ?? {}) as { readonly problems?: readonly ShownProblem[] };
+  const said = problems.filter(({ severity }) => severity === "error").map(({ message }) => ` ${message}`);
+  const { details, remedy } = error;
+  throw new PawlError(error.code, { message: `${error.message}${said.join("")}`, remedy, details, cause: error });
 }
 
 /** What is recorded of a value: what `JSON.stringify` writes of it, with every integer. */

@@ -30,24 +30,27 @@ class TestEngine extends Engine implements TestPawl {
   async advance(duration: Duration): Promise<void> {
     const clock = this.#clock;
     const target = clock.now() + (durationOf(duration) ?? 0);
-    await this.#settle();
+    await this.#settle(undefined);
     for (let at = clock.nextAlarm; at !== undefined && at <= target; at = clock.nextAlarm) {
-      clock.moveTo(at);
-      await this.#settle();
+      await this.#settle(clock.moveTo(at));
     }
-    clock.moveTo(target);
-    await this.#settle();
+    await this.#settle(clock.moveTo(target));
   }
 
-  /** Resolves when each run rests. */
-  async #settle(): Promise<void> {
+  /** Resolves when what was woken has begun, and each run rests. */
+  async #settle(woken: Promise<void> | undefined): Promise<void> {
+    const patience = new AbortController();
+    const late = setTimeout(WORK_MS, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([this.#rest(woken), late]);
+    patience.abort();
+  }
+
+  async #rest(woken: Promise<void> | undefined): Promise<void> {
+    await woken;
     const { app, host } = this.#parts;
     const { journal } = await app.records();
     const runs = await journal.listRuns({ status: UNFINISHED_STATUSES, limit: 10_000 });
-    const patience = new AbortController();
-    const late = setTimeout(WORK_MS, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(runs.map(({ id }) => host.settled(id))), late]);
-    patience.abort();
+    await Promise.all(runs.map(({ id }) => host.settled(id)));
   }
 }
 

@@ -2,5 +2,5 @@ export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /** Calls `wake` once, not before `atMs`. The returned function cancels. */
-  wakeAt(atMs: number, wake: () => void): () => void;
+  wakeAt(atMs: number, wake: () => unknown): () => void;
 }

@@ -2,7 +2,7 @@ import { evaluate } from "../expressions/evaluate.ts";
 import type { Expr, Scope as ExpressionScope, Matches, PathExpr } from "../expressions/expr.ts";
 import { readKey, readPath } from "../expressions/read-path.ts";
 import type { CallReport, Failure, Handle, RunState } from "../history/run-state.ts";
-import { describeRun, seeFailure, seeItem, seeVariable, type Viewpoint } from "../interpreter/lookup.ts";
+import { describeRun, hasSucceeded, seeFailure, seeItem, seeVariable, type Viewpoint } from "../interpreter/lookup.ts";
 import type { Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
 import { locateItem, locateStep } from "./locate.ts";
@@ -105,6 +105,8 @@ class BindingScope implements ExpressionScope {
         return output;
       case "failure":
         return hasFailed === true ? readKey(output, "error") : undefined;
+      case "done":
+        return hasSucceeded(from, expr.name);
       case "item":
         return this.#item(expr.name);
       case "index":

@@ -48,6 +48,7 @@ function collectOfPath(from: Viewpoint, path: PathExpr, seqs: Set<number>): void
     case "vars":
     case "output":
     case "failure":
+    case "done":
     case "index":
     case "run":
     case "storage":

@@ -39,6 +39,7 @@ export interface PathExpr {
 /**
  * input: of the run or call · steps: output of a step · output: of the step just run · failure: how the step just run has
  * failed, for `assign`; undefined if it has not · error: what a `catch` handles ·
+ * done: whether the step named has succeeded, or the one whose `catch` or `finally` this is ·
  * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow · storage: a stored file ·
  * env: an allowed variable · local: of map and filter.
  */
@@ -47,6 +48,7 @@ type Root =
   | "steps"
   | "output"
   | "failure"
+  | "done"
   | "error"
   | "item"
   | "index"

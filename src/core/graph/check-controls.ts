@@ -109,6 +109,7 @@ function obstacleAt(path: PathExpr, whole: Expr, control: Control): string | und
     case "index":
     case "vars":
     case "error":
+    case "done":
     case "run":
     case "local":
       return undefined;

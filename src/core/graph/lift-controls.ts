@@ -202,7 +202,14 @@ function isSameHome(a: Home, b: Home): boolean {
 function readsState(expr: Expr): boolean {
   let found = false;
   walkPaths(expr, (path) => {
-    if (path.root === "vars" || path.root === "index" || path.root === "error" || path.root === "run") found = true;
+    if (
+      path.root === "vars" ||
+      path.root === "index" ||
+      path.root === "error" ||
+      path.root === "done" ||
+      path.root === "run"
+    )
+      found = true;
   });
   return found;
 }

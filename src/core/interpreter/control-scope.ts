@@ -3,7 +3,16 @@ import type { Expr, Scope as ExpressionScope, KnownExpr, PathExpr } from "../exp
 import { readKey, readPath } from "../expressions/read-path.ts";
 import { type RunState, SINGLE_ITEM } from "../history/run-state.ts";
 import type { Json } from "../json.ts";
-import { describeRun, hasEnded, seeFailure, seeItem, seeStep, seeVariable, type Viewpoint } from "./lookup.ts";
+import {
+  describeRun,
+  hasEnded,
+  hasSucceeded,
+  seeFailure,
+  seeItem,
+  seeStep,
+  seeVariable,
+  type Viewpoint,
+} from "./lookup.ts";
 
 /** Evaluates a lifted control expression on what state knows. */
 export function evaluateControl(state: RunState, from: Viewpoint, expr: Expr): Json | undefined {
@@ -27,6 +36,8 @@ class ControlScope implements ExpressionScope {
         return seeItem(this.#from, expr.name)?.item;
       case "error":
         return readPath(this.#error(), expr.path);
+      case "done":
+        return hasSucceeded(this.#from, expr.name);
       case "run":
         return readPath(describeRun(this.#state), expr.path);
       case "item":

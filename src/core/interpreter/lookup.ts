@@ -92,6 +92,16 @@ export function seeFailure(from: Viewpoint): Instance | undefined {
   return undefined;
 }
 
+/** Whether a step has succeeded, each item of it; without a name, the one whose `catch` or `finally` is around the viewpoint. */
+export function hasSucceeded(from: Viewpoint, name: string | undefined): boolean {
+  if (name === undefined) return seeFailure(from)?.outcome?.status === "succeeded";
+  const seen = seeStep(from, name);
+  if (seen === undefined) return false;
+  const { status } = seen.state;
+  const wanted = seen.kind === "one" ? [status[Math.max(seen.item, 0)]] : status;
+  return seen.state.phase === "settled" && wanted.every((each) => each === "succeeded");
+}
+
 /** Undefined while the instance has not ended. */
 export function handleOf(state: StepState, item: number): Handle | undefined {
   const index = item < 0 ? 0 : item;

@@ -35,7 +35,7 @@ export interface Scope {
   readonly needs: Map<string, Set<string>>;
 }
 
-export interface Undo {
+interface Undo {
   readonly step: string;
   readonly flow: DagFlow;
 }

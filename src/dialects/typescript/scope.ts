@@ -2,8 +2,8 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { DagFlow, SetStep, Step } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
-import { call, literal, outputOf } from "../build-expr.ts";
-import type { OpenDefinition, Scope, Undo } from "./open-definition.ts";
+import { outputOf } from "../build-expr.ts";
+import type { OpenDefinition, Scope } from "./open-definition.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference, type Referred, referredBy } from "./reference.ts";
 import type { Value } from "./types.ts";
@@ -73,37 +73,24 @@ export function inFlow<T>(
 /** The steps of a scope, and the one that makes its result. */
 export function closeFlow(scope: Scope, result: unknown): DagFlow {
   const id = result === undefined ? undefined : resultStep(scope, result);
-  const undos = scope.undos.map((undo) => ({ ...undo, done: markDone(scope, [undo.step]) }));
-  const done = undos.length === 0 ? undefined : markDone(scope, [...scope.steps.keys()]);
   const flow: DagFlow = {
     kind: "dag",
     steps: [...scope.steps.values()].map((step) => withNeeds(scope, step)),
     ...(id === undefined ? {} : { result: id }),
   };
-  return done === undefined ? flow : withUndos(scope, flow, { undos, done });
+  return scope.undos.length === 0 ? flow : withUndos(scope, flow);
 }
 
-/** Says that steps have succeeded. Their outputs do not: one may be null, as that of a step is which was cut off. */
-function markDone(scope: Scope, after: readonly string[]): string {
-  const id = freeName(scope, "done");
-  addStep(scope, { id, kind: "set", value: literal(true), after } satisfies SetStep);
-  return id;
-}
-
-const isDone = (id: string): Expr => ({ op: "defined", of: call("coalesce", outputOf(id)) });
+const done = (name?: string): Expr => ({ op: "path", root: "done", ...(name === undefined ? {} : { name }), path: [] });
 
 /** The flow, and after it, unless it has succeeded, what takes back its steps that have, the last one first. */
-function withUndos(
-  scope: Scope,
-  flow: DagFlow,
-  { undos, done }: { readonly undos: readonly (Undo & { readonly done: string })[]; readonly done: string },
-): DagFlow {
-  const steps = undos.toReversed().map(
-    ({ step, flow: undo, done: isMade }, index, all): Step => ({
+function withUndos(scope: Scope, flow: DagFlow): DagFlow {
+  const steps = scope.undos.toReversed().map(
+    ({ step, flow: undo }, index, all): Step => ({
       id: `undo-${step}`,
       kind: "flow",
       flow: undo,
-      when: isDone(isMade),
+      when: done(step),
       after: all.slice(0, index).map((before) => `undo-${before.step}`),
       onFailure: "continue",
     }),
@@ -112,7 +99,7 @@ function withUndos(
     id: "undo",
     kind: "flow",
     flow: { kind: "dag", steps },
-    when: { op: "not", of: isDone(done) },
+    when: { op: "not", of: done() },
   };
   const id = freeName(scope, "do");
   const tried: Step = {

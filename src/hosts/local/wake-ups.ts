@@ -104,7 +104,7 @@ export class WakeUps {
     if (!isStorageFailure(error) || this.#isStopped) return;
     this.#stopRetry ??= clock.wakeAt(clock.now() + STALL_RETRY_MS, () => {
       this.#stopRetry = undefined;
-      this.#recover();
+      void this.#recover();
     });
   }
 
@@ -126,12 +126,12 @@ export class WakeUps {
     if (wakeAt === undefined || this.#isStopped) return;
     this.#stopAlarm = clock.wakeAt(wakeAt <= clock.now() ? notBefore : wakeAt, () => {
       this.#stopAlarm = undefined;
-      this.#recover();
+      return this.#recover();
     });
   }
 
-  #recover(): void {
-    this.#parts.recover().catch((error: unknown) => this.retryLater(error));
+  #recover(): Promise<unknown> {
+    return this.#parts.recover().catch((error: unknown) => this.retryLater(error));
   }
 
   stop(): void {

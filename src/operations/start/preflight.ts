@@ -112,6 +112,8 @@ export async function preflight(
     app_dir: app.appDir,
     ...toGrantOptions(graph, app),
     ...(file === undefined ? {} : { source: file }),
+    // A definition of functions cannot be sent: it is the program's that embeds this.
+    ...(file === undefined && graph.dialect === "typescript" ? { is_program: true } : {}),
   };
   const limit = limitCost([app.maxRunCostMicro, toMicro(maxCostUsd), graph.limits.maxCostMicro]);
   const agentProblem = isPawlError(chosen) ? chosen : undefined;

@@ -79,11 +79,11 @@ export async function findCalled(
   const loading = loadOptionsOf(app.config);
   const file = typeof source === "string" ? source : undefined;
   // A text that a client has sent must not choose files of this machine, neither directly nor through a call.
-  const isSent = file === undefined || !allows(grant, "folders");
+  const isSent = (file === undefined && options["is_program"] !== true) || !allows(grant, "folders");
   const origin = {
     // A text that values have made is of whoever's values they are.
     grant: isComputed ? meet(grant, callersGrant(options, app.config)) : grant,
-    folders: isSent ? [] : foldersOf(file, appDir),
+    folders: isSent ? [] : file === undefined ? [appDir] : foldersOf(file, appDir),
     ...loading,
     around: { appDir, agentsFile: loading.agentsFile, file },
   };
@@ -93,7 +93,7 @@ export async function findCalled(
   }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
   refuseUngranted(grant, "workflows", workflow);
-  const folders = isSent ? [] : [dirname(file), appDir];
+  const folders = isSent ? [] : [...(file === undefined ? [] : [dirname(file)]), appDir];
   const places: DefinitionPlaces = { folders, appDir, ...loading, onlyNames: onlyNames || isSent, isComputed };
   if (file !== undefined && !isSent && isProgramFile(file)) {
     const { readProgram, compileProgram } = await import("../definitions/program-file.ts");
@@ -102,7 +102,8 @@ export async function findCalled(
   }
   if (appDir !== app.appDir) return (await findDefinition(workflow, places)).definition;
   // The library is that of this application; a run of another one has its own registry.
-  const { library } = app;
+  // That of a program which does not serve has its own workflows alone: others are in files.
+  const library = app.library?.list().some(({ name }) => name === workflow) === true ? app.library : undefined;
   const named = (name: string) => findSaved({ service: () => app.service(), tenantId }, name);
   return (await findDefinition(workflow, { ...places, library, findSaved: named })).definition;
 }

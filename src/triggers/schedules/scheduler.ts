@@ -139,6 +139,6 @@ export class Scheduler {
     this.#stopAlarm?.();
     this.#nextLookAt = atMs;
     if (this.#isStopped || atMs === undefined || atMs === Number.POSITIVE_INFINITY) return;
-    this.#stopAlarm = this.#parts.app.clock.wakeAt(atMs, () => void this.look());
+    this.#stopAlarm = this.#parts.app.clock.wakeAt(atMs, () => this.look());
   }
 }
