@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { nextTick } from "node:process";
 import { setImmediate } from "node:timers";
 
 /** Work in memory, and reads of the journal, may go on for this long before requests of others get their turn. */
@@ -25,7 +26,7 @@ export function inTurnsOf<Result>(request: WorkingRequest, perform: () => Result
 
 /**
  * To be called between two parts of work that nothing interrupts: lets others have their turn where all such work together
- * has been long in this round of the event loop. One goes on in each round, and tenants take turns: a hundred long reads
+ * has been long in this round of the event loop. Those that wait go on in the next ones, and tenants take turns: a hundred long reads
  * keep a request waiting no longer than one, and the requests of a tenant wait for each other. `tenant`: that of the request, if it
  * is not given.
  */
@@ -58,15 +59,23 @@ function beginRound(): void {
 }
 
 function endRound(): void {
-  const [next] = loop.waiting;
-  if (next === undefined) {
+  if (loop.waiting.size === 0) {
     loop.busySince = undefined;
     return;
   }
+  beginRound();
+  letNextGoOn();
+}
+
+/** One after the other, while the round is young. */
+function letNextGoOn(): void {
+  const [next] = loop.waiting;
+  if (next === undefined || performance.now() - (loop.busySince ?? 0) >= MAX_TURN_MS) return;
   const [tenant, waiting] = next;
   const goOn = waiting.shift();
   loop.waiting.delete(tenant);
   if (waiting.length > 0) loop.waiting.set(tenant, waiting);
-  beginRound();
   goOn?.();
+  // A tick that is asked for by a microtask comes when those before it, with the work, are done.
+  queueMicrotask(() => nextTick(letNextGoOn));
 }
