@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { KnownSecrets } from "../config/known-secrets.ts";
 import { type Config, type ConfigSources, loadConfig } from "../config/load-config.ts";
 import { isStorageFailure } from "../core/errors/is-storage-failure.ts";
@@ -21,6 +22,7 @@ import type {
   ServeTerminalsOptions,
   ServeToolsOptions,
   ServiceRecords,
+  StartClock,
   WantedFile,
 } from "../operations/application/ports.ts";
 import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
@@ -52,6 +54,7 @@ import { openOutbound } from "./open-outbound.ts";
 import { OpenedParts } from "./opened-parts.ts";
 import { Hosting } from "./owner/hosting.ts";
 import type { SharedDatabase } from "./seat/shared-database.ts";
+import { StartSteps } from "./start-steps.ts";
 import { SystemClock } from "./system-clock.ts";
 
 export interface AppOptions {
@@ -73,6 +76,9 @@ export interface AppOptions {
 
 /** The steps of other programs' functions wait for these programs. */
 const NO_FUNCTIONS: StepFunctions = { find: () => undefined, changed: () => new Promise(() => undefined) };
+
+/** How soon a server that is not ready looks again. */
+const LOOK_AGAIN_MS = 500;
 
 /** Puts every part together; nothing is opened before it is needed. Throws `CONFIG_INVALID`, `FILE_NOT_FOUND` where there is no such folder. */
 export async function createApp(options: AppOptions): Promise<OpenApplication> {
@@ -134,6 +140,7 @@ class App implements OpenApplication {
   readonly #agents: Agents;
   readonly #observers: RunObservers;
   readonly #hosting: Hosting;
+  readonly #steps: StartSteps;
   #shared: Promise<SharedDatabase> | undefined;
 
   constructor(appDir: string, config: Config, options: AppOptions) {
@@ -145,6 +152,7 @@ class App implements OpenApplication {
     this.#options = options;
     this.clock = options.clock ?? new SystemClock(() => this.#hosting.offsetMs);
     this.#observers = new RunObservers(options.onDefect);
+    this.#steps = new StartSteps(config.settings.server.start_timeout_ms);
     this.library = options.programs;
     const { data, storage } = config.settings;
     const { makesNothing } = options;
@@ -201,6 +209,7 @@ class App implements OpenApplication {
       capacity: this.capacity,
       secrets: this.#secrets,
       observers: this.#observers,
+      steps: this.#steps,
       program: options.program,
       database,
       programs: options.programs,
@@ -419,6 +428,19 @@ class App implements OpenApplication {
     return this.#hosting.park(force, hold);
   }
 
+  startClock(): StartClock {
+    return this.#steps.clock();
+  }
+
+  async becomeReady(stop: AbortSignal): Promise<void> {
+    const { findTrouble } = await import("../operations/service/check-health.ts");
+    while (!stop.aborted) {
+      this.#steps.trouble = await findTrouble(this);
+      if (this.#steps.trouble === undefined) return;
+      await setTimeout(LOOK_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
+
   async listen(options: ListenOptions): Promise<HttpService> {
     const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { whereToListen }, { createLog }] =
       await Promise.all([
@@ -429,10 +451,11 @@ class App implements OpenApplication {
         import("../telemetry/logs/create-log.ts"),
       ]);
     // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
-    const where = options.listen === false ? undefined : await whereToListen(this, options);
+    const asked = options.listen === false ? Promise.resolve(undefined) : whereToListen(this, options);
+    const where = await this.#steps.step("the keys of the service", asked);
     const { programs } = this.#options;
     const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config), programs });
-    const firstLook = await library.refresh();
+    const firstLook = await this.#steps.step(`the definitions of ${this.appDir}`, library.refresh());
     // Before runs of an earlier process go on: they may call workflows.
     this.library = library;
     this.compiledTexts = new CompiledTexts();
@@ -456,7 +479,8 @@ class App implements OpenApplication {
       storage.start(log);
     });
     try {
-      return await openServer({ app: this, host, library, firstLook, observers, log, announce, onDefect }, where);
+      const parts = { app: this, host, library, firstLook, observers, log, announce, onDefect };
+      return await this.#steps.step("the definitions and schedules that were saved", openServer(parts, where));
     } catch (error) {
       // Runs of an earlier process go on by now: the next owner is to find them parked, not cut off.
       await this.park(AbortSignal.timeout(this.config.settings.server.stop_grace_ms));

@@ -86,7 +86,11 @@ export class OpenedParts {
   }
 
   service(): Promise<ServiceRecords> {
-    this.#service ??= this.#openService();
+    this.#service ??= this.#openService().catch((error: unknown) => {
+      // It is tried again when it is asked for again.
+      this.#service = undefined;
+      throw error;
+    });
     return this.#service;
   }
 

@@ -241,6 +241,12 @@ export const SETTINGS = {
         "fires schedules, sends webhooks and deletes old runs. Each takes requests too.",
     },
     max_in_flight: { is: "count", default: 1_000, says: "Requests that may wait for their run at once." },
+    start_timeout_ms: {
+      is: "milliseconds",
+      range: [1_000, 86_400_000],
+      default: 24_000,
+      says: "How long a start may take: then the program is ready, or ends and says what has not answered.",
+    },
     stop_grace_ms: {
       is: "milliseconds",
       range: [0, 600_000],

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { needs } from "../support/needs.ts";
-import { attackOnce, PARTS, type Part } from "./rounds.ts";
+import { attackOnce, PART_NAMES } from "./rounds.ts";
 
 needs("bwrap", "curl", "python3", "strace");
 
 const SEED = 1;
 
 // A server of its own, hundreds of requests and some kills each: `npm run adversary` does all of it, for as long as one likes.
-test.each(Object.keys(PARTS) as Part[])(
+test.each(PART_NAMES)(
   "an adversary of %s gets nothing, breaks nothing and stops nothing",
   async (part) => {
     const { told, violations } = await attackOnce(part, { seed: SEED, isWhole: false });

@@ -17,7 +17,8 @@ export interface Violation {
     | "slow"
     | "error"
     | "lost"
-    | "doubled";
+    | "doubled"
+    | "start";
   readonly detail: string;
 }
 

@@ -1,24 +1,26 @@
 // npm run adversary -- --seed N --minutes M, or --self-test: attacks a real `pawl serve` from outside, and looks at what has come of it.
 import { parseArgs } from "node:util";
 import { DEFECTS } from "./defects.ts";
-import { attackOnce, PARTS, type Part } from "./rounds.ts";
+import { attackOnce, PART_NAMES, type Part } from "./rounds.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
     minutes: { type: "string", default: "5" },
+    count: { type: "string" },
     part: { type: "string", multiple: true },
     "self-test": { type: "boolean", default: false },
   },
 });
 
 const seed = Number(values.seed);
+const count = values.count === undefined ? undefined : Number(values.count);
 const minutes = Number(values.minutes);
-const parts = (values.part ?? Object.keys(PARTS)) as Part[];
-const unknown = parts.find((part) => !(part in PARTS));
+const parts = (values.part ?? PART_NAMES) as Part[];
+const unknown = parts.find((part) => !PART_NAMES.includes(part));
 if (!Number.isInteger(seed) || !(minutes > 0) || unknown !== undefined) {
   process.stderr.write(
-    `usage: adversary --seed N --minutes M [--part ${Object.keys(PARTS).join("|")}] [--self-test]\n`,
+    `usage: adversary --seed N --minutes M [--count N] [--part ${PART_NAMES.join("|")}] [--self-test]\n`,
   );
   process.exit(2);
 }
@@ -26,12 +28,12 @@ process.exit(values["self-test"] ? await selfTest() : await attack());
 
 /** Each part in turn, with one seed after the other, until the time is over. Every part is done once at least. */
 async function attack(): Promise<number> {
-  const until = Date.now() + minutes * 60_000;
+  const until = Date.now() + (count === undefined ? minutes * 60_000 : 0);
   let found = 0;
   for (let round = 0; round === 0 || Date.now() < until; round += 1) {
     for (const part of parts) {
       if (round > 0 && Date.now() >= until) break;
-      const { told, violations } = await attackOnce(part, { seed: seed + round, isWhole: true });
+      const { told, violations } = await attackOnce(part, { seed: seed + round, isWhole: true, count, tell: print });
       found += violations.length;
       print(`${violations.length === 0 ? "ok  " : "FAIL"} ${part}: ${told}`);
       for (const { kind, detail } of violations.slice(0, 20)) print(`     ${kind}: ${detail}`);

@@ -4,6 +4,7 @@ import { HOSTILE_PROGRAMS, killUnderLoad, lookForSecrets, runHostilePrograms, wa
 import { fuzz } from "./fuzz.ts";
 import { sendHostile } from "./hostile.ts";
 import { attackWithDefinitions, type Result, reachForForeign } from "./parts.ts";
+import { attackStarts } from "./starts/starts.ts";
 import { crowdOut } from "./tenants.ts";
 import { World } from "./world.ts";
 
@@ -12,10 +13,14 @@ interface RoundOptions {
   /** False: as little as shows something, for every change of the code. */
   readonly isWhole: boolean;
   readonly defect?: string;
+  /** How many starts. */
+  readonly count?: number | undefined;
+  /** What each has come to. */
+  tell?(line: string): void;
 }
 
 /** What is attacked, each on a server of its own. */
-export const PARTS = {
+const PARTS = {
   definitions: (world: World, { isWhole }: RoundOptions) => attackWithDefinitions(world, { every: isWhole ? 1 : 5 }),
   foreign: (world: World) => reachForForeign(world),
   hostile: (world: World, { isWhole }: RoundOptions) => sendHostile(world, isWhole ? { times: 5 } : { every: 4 }),
@@ -27,9 +32,18 @@ export const PARTS = {
   requests: (world: World, { seed, isWhole }: RoundOptions) => fuzz(world, { seed, count: isWhole ? 20_000 : 2_000 }),
 } as const satisfies Record<string, (world: World, options: RoundOptions) => Promise<Result>>;
 
-export type Part = keyof typeof PARTS;
+/** What starts servers of its own. */
+const ALONE = {
+  starts: ({ seed, isWhole, count = isWhole ? 60 : 10, tell }: RoundOptions) =>
+    attackStarts({ seed, count, width: 4, ...(tell === undefined ? {} : { tell }) }),
+} as const satisfies Record<string, (options: RoundOptions) => Promise<Result>>;
+
+export type Part = keyof typeof PARTS | keyof typeof ALONE;
+
+export const PART_NAMES = [...Object.keys(PARTS), ...Object.keys(ALONE)] as readonly Part[];
 
 export async function attackOnce(part: Part, options: RoundOptions): Promise<Result> {
+  if (part === "starts") return ALONE[part](options);
   // It says all that it was told, so that what it should not have been told can be seen.
   const model = await startFakeModelServer({
     keepsRequests: false,

@@ -11,6 +11,7 @@ import type { TerminalParts } from "../executors/terminal-parts.ts";
 import type { OpenedParts } from "../opened-parts.ts";
 import type { Seat } from "../seat/seat.ts";
 import type { SharedDatabase } from "../seat/shared-database.ts";
+import type { StartSteps } from "../start-steps.ts";
 import type { SystemClock } from "../system-clock.ts";
 import type { Connection } from "./connect.ts";
 import type { Ownership } from "./open-ownership.ts";
@@ -23,6 +24,7 @@ export interface HostingParts {
   readonly capacity: CapacityPools;
   readonly secrets: KnownSecrets;
   readonly observers: RunObservers;
+  readonly steps: StartSteps;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
   /** What the program that embeds this has. */
@@ -56,8 +58,7 @@ export class Hosting {
   }
 
   open(): Promise<ReconnectingHost> {
-    this.#host ??= this.#openHost(() => this.#connect());
-    return this.#host;
+    return this.#keep(() => this.#connect());
   }
 
   /** For a server: it drives what its role says, and writes on a thread. */
@@ -67,12 +68,11 @@ export class Hosting {
   }
 
   openInBackground({ onlyStarts = false } = {}): Promise<ReconnectingHost> {
-    this.#host ??= this.#openHost(async () => {
+    return this.#keep(async () => {
       if (this.#parts.database() === undefined) return this.#connectToBackground();
       // What a command begins waits for a process that stays. An answer is recorded here where there is none.
       return onlyStarts ? this.#connect(DRIVES_NONE) : this.#connect();
     });
-    return this.#host;
   }
 
   /** A host that never makes this process the owner of the data directory. */
@@ -152,7 +152,7 @@ export class Hosting {
     const host = await this.#host?.catch(() => undefined);
     host?.close();
     await doAll(
-      () => (host?.connection.role === "owner" ? host.connection.ownership.close() : host?.connection.host.park()),
+      () => host && giveBack(host.connection),
       () => this.#tracing?.close(),
     );
   }
@@ -167,9 +167,28 @@ export class Hosting {
     return (await this.#host?.catch(() => undefined))?.connection;
   }
 
+  /** The one of this process. What has failed is tried again when it is asked for again. */
+  #keep(connect: () => Promise<Connection>): Promise<ReconnectingHost> {
+    this.#host ??= this.#openHost(connect).catch((error: unknown) => {
+      this.#host = undefined;
+      throw error;
+    });
+    return this.#host;
+  }
+
   async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<ReconnectingHost> {
-    const { parts, terminals, tell } = this.#parts;
-    const [{ ReconnectingHost }, first] = await Promise.all([import("./reconnecting-host.ts"), connect()]);
+    const { parts, terminals, tell, steps } = this.#parts;
+    const clock = steps.clock();
+    const opening = connect();
+    const first = await clock
+      .race(opening)
+      .finally(() => clock.stop())
+      .catch((error: unknown) => {
+        // What opens too late is given back.
+        void opening.then(giveBack).catch(() => undefined);
+        throw error;
+      });
+    const { ReconnectingHost } = await import("./reconnecting-host.ts");
     return new ReconnectingHost(first, {
       connect: next,
       journal: () => parts.journal(),
@@ -181,18 +200,19 @@ export class Hosting {
 
   /** `drives`: in a database that others use too. */
   async #connect(drives = this.#drives()): Promise<Connection> {
-    const { app, parts, onDefect } = this.#parts;
+    const { app, parts, steps, onDefect } = this.#parts;
     const [database, { connectToData, connectToDatabase }] = await Promise.all([
       this.#parts.database(),
       import("./connect.ts"),
     ]);
     if (database !== undefined) {
-      return connectToDatabase(async (socket) =>
-        this.#own(await database.takeSeat(socket, drives, onDefect), socket.path),
-      );
+      return connectToDatabase(async (socket) => {
+        const seat = database.takeSeat(socket, drives, onDefect);
+        return this.#own(await steps.step(`the database ${database.place}`, seat), socket.path);
+      });
     }
     const { dataDir } = app;
-    return connectToData({
+    const connecting = connectToData({
       dataDir,
       own: async (lock, socketPath) => {
         const { takeFileSeat } = await import("../seat/take-file-seat.ts");
@@ -204,6 +224,7 @@ export class Hosting {
         );
       },
     });
+    return steps.step(`the process that owns ${dataDir}`, connecting);
   }
 
   async #connectToBackground(): Promise<Connection> {
@@ -232,11 +253,11 @@ export class Hosting {
 
   async #own(seat: Seat, socketPath: string): Promise<Ownership> {
     const { openOwnership } = await import("./open-ownership.ts");
-    const { app, parts, terminals, secrets, observers, tell, onDefect } = this.#parts;
+    const { app, parts, terminals, secrets, observers, steps, tell, onDefect } = this.#parts;
     this.#seat = seat;
-    await this.#refuseRefusedBucket();
+    await steps.step("the bucket", this.#refuseRefusedBucket());
     await this.#openTracing();
-    const { ownership, resumed } = await openOwnership(socketPath, {
+    const opening = openOwnership(socketPath, {
       seat,
       config: app.config,
       host: {
@@ -260,6 +281,7 @@ export class Hosting {
       isEndpoint: this.#isEndpoint,
       tell,
     });
+    const { ownership, resumed } = await steps.step("the runs that an earlier process has left", opening);
     await parts.own(ownership.journal);
     await terminals.keepLeftRecordings();
     const runs = resumed === 1 ? "1 run" : `${resumed} runs`;
@@ -291,4 +313,10 @@ export class Hosting {
     this.#tracing = openTracing({ endpoint, headers, serviceName, version: await readVersion(), mask, tell });
     observers.add(this.#tracing.observer);
   }
+}
+
+/** Others may have the data. */
+async function giveBack(connection: Connection): Promise<void> {
+  if (connection.role === "owner") await connection.ownership.close();
+  else await connection.host.park();
 }

@@ -19,7 +19,7 @@ import type {
 import type { Waits } from "../../ports/waits.ts";
 
 /** Asked for what takes no time, an owner that works has answered by then. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 20_000;
 
 interface Asking {
   readonly body?: unknown;

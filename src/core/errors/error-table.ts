@@ -539,6 +539,11 @@ export const ERRORS = {
     "It may be stopped or very busy. What was asked for may still be done once it goes on: look before you ask again.",
     1,
   ),
+  START_TIMED_OUT: row(
+    "Something that the start waits for does not answer.",
+    "Look after the part that is named, or see them all with `pawl doctor`. Where it only takes long, raise `server.start_timeout_ms`.",
+    1,
+  ),
   SERVER_UNREACHABLE: row("The server cannot be reached.", "Look whether `pawl serve` runs there.", 1),
   NOT_A_PAWL_SERVER: row(
     "Something else answers at this address.",

@@ -223,6 +223,10 @@ export interface OpenApplication extends Ports {
   leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
   /** Becomes the owner, and stays until nobody has needed it for some seconds. */
   serve(stop: AbortSignal): Promise<void>;
+  /** Counts the time of a start from now on. */
+  startClock(): StartClock;
+  /** Resolves when all that the service stands on answers, or `stop` aborts. */
+  becomeReady(stop: AbortSignal): Promise<void>;
   /** Takes HTTP requests and arms triggers. Becomes the owner, at once or after the process that is. Throws `HOST_REFUSED`, `ADDRESS_UNAVAILABLE`, `DATA_LOCKED`. */
   listen(options: ListenOptions): Promise<HttpService>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
@@ -235,6 +239,16 @@ export interface OpenApplication extends Ports {
   park(force: AbortSignal, hold?: string): Promise<void>;
   /** Closes what is open without waiting for anything: what is not durable by now never happened. */
   close(): Promise<void>;
+}
+
+/** One deadline over all that a start does. */
+export interface StartClock {
+  /** Throws `START_TIMED_OUT`, or why the program is not ready, when the time of the start is over. */
+  race<T>(work: Promise<T>): Promise<T>;
+  /** The start is over. */
+  stop(): void;
+  /** A person may take any time. */
+  pausedFor<T>(person: Promise<T>): Promise<T>;
 }
 
 export interface ServeToolsOptions {

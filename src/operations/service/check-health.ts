@@ -31,8 +31,15 @@ export async function describeHealth(
   return { status: isDegraded ? "degraded" : "ok", ...parts, ...(storage === "off" ? {} : { storage }) };
 }
 
+/** Why what is asked for now could not be kept or done. Undefined: it could. */
+export async function findTrouble(
+  app: Pick<Ports, "storageTrouble" | "checkBucket" | "restate">,
+): Promise<PawlError | undefined> {
+  return (await app.storageTrouble?.()) ?? (await app.checkBucket?.())?.trouble ?? (await checkRestate(app))?.trouble;
+}
+
 /** Whether the server answers that drives the runs. One that knows no endpoint yet is told of it while this process is up. */
-export async function checkRestate(app: Pick<Ports, "restate">): Promise<{ readonly trouble?: PawlError } | undefined> {
+async function checkRestate(app: Pick<Ports, "restate">): Promise<{ readonly trouble?: PawlError } | undefined> {
   const care = app.restate?.();
   if (care === undefined) return undefined;
   try {

@@ -45,7 +45,11 @@ export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
   const living = setInterval(() => giveSignOfLife(dataDir), SIGN_OF_LIFE_MS).unref();
   const release = () => {
     clearInterval(living);
-    rmSync(infoFile(dataDir), { force: true });
+    try {
+      rmSync(infoFile(dataDir), { force: true });
+    } catch {
+      // It cannot be written to any more. The lock itself is what counts.
+    }
     database.close();
   };
   try {

@@ -7,6 +7,8 @@ import { io } from "./process-io.ts";
 import { reportError } from "./report-error.ts";
 import { Voice } from "./voice.ts";
 
+const CLOSE_MS = 2_000;
+
 /** Runs one command with an application, closes that whatever happens, and returns the exit code. */
 export async function withApp(
   openApp: OpenApp,
@@ -16,17 +18,23 @@ export async function withApp(
   const voice = new Voice();
   let app: OpenApplication | undefined;
   let failure: unknown;
+  let leaving: NodeJS.Timeout | undefined;
   try {
     app = await openApp(toOpenOptions(options, voice));
     return await command(app, voice);
   } catch (error) {
     failure = error;
-    return reportError(error, formatOf(options));
+    const exitCode = reportError(error, formatOf(options));
+    // What does not answer cannot be closed either, and keeps no process whose command has failed.
+    const { exit } = io();
+    leaving = setTimeout(() => exit(exitCode), CLOSE_MS);
+    return exitCode;
   } finally {
     await app?.close().catch((error: unknown) => {
       // What could not be opened cannot be closed either: that has been told.
       if (!isPawlError(error) || !isPawlError(failure) || error.message !== failure.message) tellDefect(error);
     });
+    leaving?.unref();
   }
 }
 

@@ -5,7 +5,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { inRequest, RequestUse } from "../../operations/limits/quotas.ts";
-import { checkRestate } from "../../operations/service/check-health.ts";
+import { findTrouble } from "../../operations/service/check-health.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
 import { answerError } from "./answer-error.ts";
 import { answerJson } from "./answer-json.ts";
@@ -121,8 +121,7 @@ async function refuseWhatIsNotKept(app: HttpParts["app"]): Promise<void> {
 }
 
 async function answerReady(app: HttpParts["app"], c: Context<HttpEnv>): Promise<Response> {
-  const trouble =
-    (await app.storageTrouble?.()) ?? (await app.checkBucket?.())?.trouble ?? (await checkRestate(app))?.trouble;
+  const trouble = await findTrouble(app);
   if (trouble === undefined) return answerJson(c, { status: "ready" });
   return answerJson(c, { status: "not_ready", code: trouble.code, message: trouble.message }, 503);
 }

@@ -39,8 +39,10 @@ export async function run(
   const uses = toUseLimits({ max_tokens, max_steps, max_seconds });
   const format = formatOf(options);
   const left = new AbortController();
-  const askFor = async (missing: readonly MissingInput[]) => (await import("./ask-input.ts")).askInput(missing, left);
-  const prepared = await prepareRun(app, {
+  const clock = app.startClock();
+  const askFor = async (missing: readonly MissingInput[]) =>
+    clock.pausedFor((await import("./ask-input.ts")).askInput(missing, left));
+  const preparing = prepareRun(app, {
     workflow,
     folder: process.cwd(),
     inputPairs: options.i ?? [],
@@ -53,17 +55,22 @@ export async function run(
     priority: options.priority,
     maxCostUsd: options.maxCost,
     ...(format === "text" && isInteractive() ? { askFor } : {}),
-  }).catch((error: unknown) => {
+  });
+  const prepared = await clock.race(preparing).catch((error: unknown) => {
     if (left.signal.aborted) return undefined;
     throw error;
   });
   if (prepared === undefined) return INTERRUPTED;
   for (const { rendered } of prepared.definition.warnings ?? []) tell(rendered);
-  if (options.detach === true) return detach(app, prepared, format);
+  if (options.detach === true) return clock.race(detach(app, prepared, format)).finally(clock.stop);
   const { graph } = prepared.definition;
-  const begin = async () => (await app.host()).startRun(prepared);
+  const begin = async () => {
+    await (await app.host()).startRun(prepared);
+    clock.stop();
+  };
   const caller = new HereCaller(app, { starts: "here" });
-  return showRunToRest(caller, { runId: prepared.runId, format, start: { graph, begin } }, { voice });
+  const start = { graph, begin };
+  return clock.race(showRunToRest(caller, { runId: prepared.runId, format, start }, { voice })).finally(clock.stop);
 }
 
 async function detach(app: OpenApplication, prepared: PreparedRun, format: Format): Promise<number> {

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { HttpService } from "../../../operations/application/ports.ts";
 import { type CommandParts, type CommonOptions, formatOf } from "../cli-context.ts";
@@ -11,19 +12,30 @@ export interface ServeOptions extends CommonOptions {
   readonly port?: number;
 }
 
+/** What a server that could not start may take to lay down the runs that it has taken up. */
+const LAY_DOWN_MS = 1_500;
+
 /** `pawl serve`: takes requests and starts what triggers say, until it is told to stop. */
 export async function serve({ app, voice }: CommandParts, options: ServeOptions): Promise<number> {
   return withStopSignals(async ({ stop, force }) => {
     const { host, port, endpoint } = options;
     if (endpoint !== undefined && app.config.settings.restate.url === undefined) throw withoutRestate();
-    const service = await app.listen({
-      host,
-      port,
-      log: (line) => voice.say(line),
-      isTerminal: io().stderr.isTTY === true,
-    });
-    if (formatOf(options) === "text") describeService(service);
-    else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
+    const clock = app.startClock();
+    let service: HttpService | undefined;
+    try {
+      const log = (line: string) => voice.say(line);
+      service = await clock.race(app.listen({ host, port, log, isTerminal: io().stderr.isTTY === true }));
+      if (formatOf(options) === "text") describeService(service);
+      else printEnvelope({ url: service.url, pid: process.pid, routes: service.routes, triggers: service.triggers });
+      await clock.race(app.becomeReady(stop));
+    } catch (error) {
+      const now = AbortSignal.abort();
+      const laidDown = Promise.allSettled([service?.stop(now), app.park(now)]);
+      await Promise.race([laidDown, setTimeout(LAY_DOWN_MS, undefined, { ref: false })]);
+      throw error;
+    } finally {
+      clock.stop();
+    }
     if (!stop.aborted) await once(stop, "abort");
     tell("Stopping: runs under way are parked and go on with the next start. (Ctrl-C again to quit now)");
     await service.stop(force);
