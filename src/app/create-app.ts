@@ -44,6 +44,7 @@ import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
 import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
 import type { Waits } from "../ports/waits.ts";
+import { readDatabaseUrl } from "../storage/postgres/database-address.ts";
 import { doAll } from "./do-all.ts";
 import { type Agents, composeAgents } from "./executors/agents.ts";
 import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-models.ts";
@@ -152,7 +153,9 @@ class App implements OpenApplication {
     this.#options = options;
     this.clock = options.clock ?? new SystemClock(() => this.#hosting.offsetMs);
     this.#observers = new RunObservers(options.onDefect);
-    this.#steps = new StartSteps(config.settings.server.start_timeout_ms);
+    const { url } = config.settings.database;
+    const place = () => (url === undefined ? this.dataDir : `the database ${readDatabaseUrl(url).shown}`);
+    this.#steps = new StartSteps(config.settings.server.start_timeout_ms, place);
     this.library = options.programs;
     const { data, storage } = config.settings;
     const { makesNothing } = options;

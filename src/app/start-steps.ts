@@ -4,13 +4,16 @@ import type { StartClock } from "../operations/application/ports.ts";
 /** What a start waits for, by name, so that one deadline over all of it can say what has not answered. */
 export class StartSteps {
   readonly #timeoutMs: number;
+  readonly #place: () => string;
   /** Those under way, the latest last: it is within the others. */
   readonly #open = new Set<{ readonly part: string }>();
   /** Why the program is not ready, though all of it is open. */
   trouble: PawlError | undefined;
 
-  constructor(timeoutMs: number) {
+  /** `place`: where the data is. */
+  constructor(timeoutMs: number, place: () => string) {
     this.#timeoutMs = timeoutMs;
+    this.#place = place;
   }
 
   async step<T>(part: string, work: Promise<T>): Promise<T> {
@@ -33,7 +36,7 @@ export class StartSteps {
     };
     run();
     return {
-      race: (work) => Promise.race([work, over.promise]),
+      race: (work, part) => Promise.race([part === undefined ? work : this.step(part, work), over.promise]),
       stop: () => clearTimeout(timer),
       async pausedFor(person) {
         clearTimeout(timer);
@@ -50,7 +53,7 @@ export class StartSteps {
     if (isPawlError(this.trouble)) return this.trouble;
     const part = [...this.#open].at(-1)?.part ?? "what comes first";
     return new PawlError("START_TIMED_OUT", {
-      message: `The start is not over after ${this.#timeoutMs / 1_000} s. It waits for ${part}.`,
+      message: `The start over ${this.#place()} is not over after ${this.#timeoutMs / 1_000} s. It waits for ${part}.`,
     });
   }
 }

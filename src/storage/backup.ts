@@ -18,6 +18,7 @@ export interface BackupReport {
 }
 
 const MANIFEST = "backup.json";
+const FORMAT = 1;
 /** What belongs to a process, not to the data. The key of the secrets is to lie elsewhere than what it opens. */
 const LEFT_OUT =
   /^(owner\.(db|log|sock)|lock\.json|space\.probe|secrets\.key|pawl\.db-mark|backup\.json)|-(wal|shm|journal)$|\.new$/;
@@ -42,7 +43,7 @@ export async function backUp(dataDir: string, target: string): Promise<BackupRep
     const later = (await listData(dataDir)).files;
     for (const name of new Set([...files, ...later])) await copyIfThere(join(dataDir, name), join(unfinished, name));
     const report = await measure(unfinished);
-    const manifest = { format: 1, made_at: new Date().toISOString(), ...report };
+    const manifest = { format: FORMAT, made_at: new Date().toISOString(), ...report };
     await writeFile(join(unfinished, MANIFEST), `${writeExact(manifest, 2)}\n`, { mode: 0o600 });
     await syncAll(unfinished);
     await rename(unfinished, to);
@@ -86,8 +87,9 @@ async function checkBackup(source: string): Promise<void> {
   const manifest: Json | undefined = parseJson(text);
   const invalid = (why: string) =>
     new PawlError("BACKUP_INVALID", { message: `${source} cannot be restored: ${why}.` });
-  if (!isJsonObject(manifest) || manifest["format"] !== 1)
-    throw invalid("it has no backup.json that this Pawl can read");
+  if (!isJsonObject(manifest)) throw invalid("it has no backup.json that this Pawl can read");
+  const { format } = manifest;
+  if (format !== FORMAT) throw invalid(`its backup.json has the format ${format}, and this Pawl reads ${FORMAT}`);
   const { files, bytes } = await measure(source);
   if (files !== manifest["files"] || bytes !== manifest["bytes"])
     throw invalid(

@@ -208,7 +208,7 @@ export class Hosting {
     if (database !== undefined) {
       return connectToDatabase(async (socket) => {
         const seat = database.takeSeat(socket, drives, onDefect);
-        return this.#own(await steps.step(`the database ${database.place}`, seat), socket.path);
+        return this.#own(await steps.step("the database", seat), socket.path);
       });
     }
     const { dataDir } = app;
@@ -224,7 +224,7 @@ export class Hosting {
         );
       },
     });
-    return steps.step(`the process that owns ${dataDir}`, connecting);
+    return steps.step("the process that owns the data", connecting);
   }
 
   async #connectToBackground(): Promise<Connection> {

@@ -36,8 +36,6 @@ export class SharedDatabase {
   readonly #signals: PostgresSignals;
   readonly #leaseMs: number;
   readonly #redisUrl: string | undefined;
-  /** For a person: host, port and name. */
-  readonly place: string;
 
   /** Throws `CONFIG_INVALID`. Nothing is sent before something is needed. */
   constructor(url: string, config: Config) {
@@ -50,10 +48,8 @@ export class SharedDatabase {
           "Set PAWL_SECRETS__KEY to at least 16 random characters, the same for every process. `openssl rand -hex 32` makes some.",
       });
     }
-    const address = readDatabaseUrl(url);
-    this.place = address.shown;
-    this.#database = new PostgresDatabase({ address, connections: database.connections });
-    this.#signals = new PostgresSignals(address, this.#database);
+    this.#database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: database.connections });
+    this.#signals = new PostgresSignals(readDatabaseUrl(url), this.#database);
     this.#leaseMs = database.lease_ms;
     this.#redisUrl = redis.url;
   }

@@ -243,8 +243,8 @@ export interface OpenApplication extends Ports {
 
 /** One deadline over all that a start does. */
 export interface StartClock {
-  /** Throws `START_TIMED_OUT`, or why the program is not ready, when the time of the start is over. */
-  race<T>(work: Promise<T>): Promise<T>;
+  /** Throws `START_TIMED_OUT` with the part that is waited for, or why the program is not ready, when the time of the start is over. */
+  race<T>(work: Promise<T>, part?: string): Promise<T>;
   /** The start is over. */
   stop(): void;
   /** A person may take any time. */

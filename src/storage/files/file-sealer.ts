@@ -4,7 +4,8 @@ import { dirname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { makeFolder } from "../make-folder.ts";
 
-const PREFIX = "pawl:sealed:1:";
+const VERSION = "1";
+const PREFIX = `pawl:sealed:${VERSION}:`;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -44,6 +45,9 @@ export class FileSealer {
   open(sealed: string): string {
     const key = this.#findKey();
     if (key === undefined) throw unreadable(`${this.#options.path} is not there`);
+    const [, version] = /^pawl:sealed:(\d+):/.exec(sealed) ?? [];
+    if (version !== undefined && version !== VERSION)
+      throw unreadable(`a newer Pawl has sealed it in version ${version}, and this one knows ${VERSION}`);
     if (!sealed.startsWith(PREFIX)) throw unreadable("it was not sealed here");
     const bytes = Buffer.from(sealed.slice(PREFIX.length), "base64url");
     try {

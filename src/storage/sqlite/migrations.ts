@@ -106,14 +106,16 @@ export function migrate(database: DatabaseSync): void {
 /** Throws `JOURNAL_NEWER` where the tables are of a later version of Pawl than this one. */
 export function isMigrated(database: DatabaseSync, path: string): boolean {
   const version = readVersion(database);
-  if (version > MIGRATIONS.length) {
-    throw new PawlError("JOURNAL_NEWER", {
-      message: `${path} was written by a newer Pawl: its tables are version ${version}, this Pawl knows ${MIGRATIONS.length}.`,
-    });
-  }
+  if (version > MIGRATIONS.length) throw newerFile(path, version, MIGRATIONS.length);
   return version === MIGRATIONS.length;
 }
 
-function readVersion(database: DatabaseSync): number {
+export function newerFile(path: string, version: number, known: number): PawlError {
+  return new PawlError("JOURNAL_NEWER", {
+    message: `${path} was written by a newer Pawl: its tables are version ${version}, this Pawl knows ${known}.`,
+  });
+}
+
+export function readVersion(database: DatabaseSync): number {
   return Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
 }

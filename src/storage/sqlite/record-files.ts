@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { CONVERSATION_TABLES, SERVICE_TABLES } from "../record-tables.ts";
+import { newerFile, readVersion } from "./migrations.ts";
 import { type DatabaseOptions, SqliteDatabase } from "./sqlite-database.ts";
 import { Statements } from "./statement.ts";
 
@@ -53,11 +54,15 @@ function completeTables(database: DatabaseSync, findMissing: () => readonly stri
   });
 }
 
+/** Each step that has added something is a version. Throws `JOURNAL_NEWER`. */
 function missingIn(
   database: DatabaseSync,
   tables: typeof SERVICE_TABLES,
   { path }: Pick<DatabaseOptions, "path">,
 ): readonly string[] {
+  const version = readVersion(database);
+  const known = 1 + new Set(tables.flatMap((table) => table.addingSteps())).size;
+  if (version > known) throw newerFile(path, version, known);
   const names = database.prepare(SELECT_THERE).all();
   const there = new Set(names.map(({ name }) => String(name)));
   const [unknown] = tables.flatMap((table) => table.findUnknown(there) ?? []);
@@ -65,5 +70,6 @@ function missingIn(
     const message = `${path} was written by a newer Pawl: this one does not know its column ${unknown}.`;
     throw new PawlError("JOURNAL_NEWER", { message });
   }
-  return tables.flatMap((table) => table.complete(DIALECT, there) ?? []);
+  const missing = tables.flatMap((table) => table.complete(DIALECT, there) ?? []);
+  return version === known ? missing : [...missing, `PRAGMA user_version = ${known}`];
 }

@@ -28,6 +28,10 @@ export async function withApp(
     // What does not answer cannot be closed either, and keeps no process whose command has failed.
     const { exit } = io();
     leaving = setTimeout(() => exit(exitCode), CLOSE_MS);
+    if (isPawlError(error) && error.code === "START_TIMED_OUT") {
+      await app?.park(AbortSignal.abort()).catch(() => undefined);
+      exit(exitCode);
+    }
     return exitCode;
   } finally {
     await app?.close().catch((error: unknown) => {

@@ -10,8 +10,13 @@ import { START_FAULTS } from "./start-faults.ts";
 const START_MS = 30_000;
 const LOOK_MS = 100;
 
-const DOORS = ["serve", "serve", "run", "mcp"] as const;
+const DOORS = ["serve", "serve", "serve", "run", "run", "detach", "mcp", "mcp terminal"] as const;
 type Door = (typeof DOORS)[number];
+
+const RUN_WORKFLOW = {
+  name: "run_workflow",
+  arguments: { workflow_name: "question", input: { question: "4" } },
+};
 
 interface StartOptions {
   readonly seed: number;
@@ -86,7 +91,8 @@ async function drawFaults(scene: Scene): Promise<readonly string[]> {
 
 function argumentsOf(door: Door, { args, random, database }: Scene): readonly string[] {
   if (door === "run") return ["run", "question", "-i", "question=3"];
-  if (door === "mcp") return ["mcp"];
+  if (door === "detach") return ["run", "question", "-i", "question=3", "--detach"];
+  if (door === "mcp" || door === "mcp terminal") return door.split(" ");
   const roles =
     database === undefined || random.chance(0.5) ? [] : ["--role", random.pick(["api", "worker", "scheduler"])];
   return ["serve", ...(args.length > 0 ? args : ["--port", "0"]), ...roles];
@@ -100,7 +106,12 @@ async function becomesReady(program: SpawnedPawl, door: Door): Promise<boolean> 
     await program.until((said) => /^run \S+ of /m.test(said), left());
     return /^run \S+ of /m.test(program.said);
   }
-  if (door === "mcp") return answersMcp(program, left);
+  if (door === "detach") {
+    await program.until(() => false, left());
+    return program.child.exitCode === 0;
+  }
+  if (door === "mcp") return answersMcp(program, RUN_WORKFLOW, left);
+  if (door === "mcp terminal") return answersMcp(program, { name: "terminal_list", arguments: {} }, left);
   await program.until((said) => said.includes("listens on"), left());
   const [, url] = /listens on (\S+)/.exec(program.said) ?? [];
   while (!program.hasEnded && performance.now() < until) {
@@ -119,14 +130,14 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 /** It says who it is, and answers a call, if only that it cannot. */
-async function answersMcp(program: SpawnedPawl, left: () => number): Promise<boolean> {
+async function answersMcp(program: SpawnedPawl, call: object, left: () => number): Promise<boolean> {
   const client = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "starts", version: "1" } };
   const ask = (id: number, method: string, params: object) =>
     program.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   ask(1, "initialize", client);
   await program.until((said) => said.includes('"id":1'), left());
   program.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }));
-  ask(2, "tools/call", { name: "run_workflow", arguments: { workflow_name: "question", input: { question: "4" } } });
+  ask(2, "tools/call", call);
   await program.until((said) => said.includes('"id":2'), left());
   return program.said.includes('"id":2');
 }

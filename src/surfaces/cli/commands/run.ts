@@ -56,16 +56,19 @@ export async function run(
     maxCostUsd: options.maxCost,
     ...(format === "text" && isInteractive() ? { askFor } : {}),
   });
-  const prepared = await clock.race(preparing).catch((error: unknown) => {
-    if (left.signal.aborted) return undefined;
-    throw error;
-  });
+  const prepared = await clock
+    .race(preparing, "the definition, and the records that it needs")
+    .catch((error: unknown) => {
+      if (left.signal.aborted) return undefined;
+      throw error;
+    });
   if (prepared === undefined) return INTERRUPTED;
   for (const { rendered } of prepared.definition.warnings ?? []) tell(rendered);
   if (options.detach === true) return clock.race(detach(app, prepared, format)).finally(clock.stop);
   const { graph } = prepared.definition;
   const begin = async () => {
-    await (await app.host()).startRun(prepared);
+    const host = await app.host();
+    await clock.race(host.startRun(prepared), `process ${host.ownerPid}, which records the run`);
     clock.stop();
   };
   const caller = new HereCaller(app, { starts: "here" });

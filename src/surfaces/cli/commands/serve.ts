@@ -30,7 +30,8 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
       await clock.race(app.becomeReady(stop));
     } catch (error) {
       const now = AbortSignal.abort();
-      const laidDown = Promise.allSettled([service?.stop(now), app.park(now)]);
+      // Runs that it has taken up are to be found parked, not cut off.
+      const laidDown = Promise.allSettled([service?.stop(now), service && app.park(now)]);
       await Promise.race([laidDown, setTimeout(LAY_DOWN_MS, undefined, { ref: false })]);
       throw error;
     } finally {
