@@ -115,7 +115,7 @@ export class OwnerClient implements RunHost {
   }
 
   async waits(runs: readonly string[]): Promise<Waits> {
-    return (await this.#ask("GET", `/owner/waits?runs=${encodeURIComponent(runs.join())}`)) as unknown as Waits;
+    return (await this.#askNow("GET", `/owner/waits?runs=${encodeURIComponent(runs.join())}`)) as unknown as Waits;
   }
 
   /** If the signal aborts, the owner cancels the call, which is not waited for. */
@@ -126,7 +126,7 @@ export class OwnerClient implements RunHost {
 
   /** The owner's terminals, for people. */
   readonly terminals: TerminalViews = {
-    list: async () => (await this.#ask("GET", "/owner/terminals")) as unknown as readonly TerminalSummary[],
+    list: async () => (await this.#askNow("GET", "/owner/terminals")) as unknown as readonly TerminalSummary[],
     kill: async (id) => void (await this.#ask("DELETE", `/owner/terminals/${encodeURIComponent(id)}`)),
     type: async (id, data) =>
       void (await this.#ask("POST", `/owner/terminals/${encodeURIComponent(id)}/keys`, { body: { data } })),

@@ -3,6 +3,7 @@ import { openSync } from "node:fs";
 import { join } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { toFileFailure } from "../../storage/files/durable-write.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { type Connection, connectToOwner } from "./connect.ts";
 
@@ -17,7 +18,7 @@ export async function startBackgroundOwner({ program, appDir, dataDir }: Backgro
   const [command = process.execPath, ...args] = program;
   const logFile = join(dataDir, "owner.log");
   makeFolder(dataDir);
-  const log = openSync(logFile, "a", 0o600);
+  const log = openLog(logFile);
   const child = spawn(command, [...args, "own", "--app", appDir, "--data", dataDir], {
     detached: true,
     stdio: ["ignore", log, log, "ipc"],
@@ -35,6 +36,14 @@ export async function startBackgroundOwner({ program, appDir, dataDir }: Backgro
     message: "The background process could not take over the data directory.",
     remedy: `See ${logFile}.`,
   });
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, "a", 0o600);
+  } catch (error) {
+    throw toFileFailure(error, path);
+  }
 }
 
 interface OwnerAddress {

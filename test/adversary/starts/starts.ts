@@ -92,7 +92,7 @@ async function drawFaults(scene: Scene): Promise<readonly string[]> {
 function argumentsOf(door: Door, { args, random, database }: Scene): readonly string[] {
   if (door === "run") return ["run", "question", "-i", "question=3"];
   if (door === "detach") return ["run", "question", "-i", "question=3", "--detach"];
-  if (door === "mcp" || door === "mcp terminal") return door.split(" ");
+  if (door === "mcp" || door === "mcp terminal") return [...door.split(" "), ...(door === "mcp" ? [] : ["--tools", "terminal,runs"])];
   const roles =
     database === undefined || random.chance(0.5) ? [] : ["--role", random.pick(["api", "worker", "scheduler"])];
   return ["serve", ...(args.length > 0 ? args : ["--port", "0"]), ...roles];
@@ -111,7 +111,7 @@ async function becomesReady(program: SpawnedPawl, door: Door): Promise<boolean> 
     return program.child.exitCode === 0;
   }
   if (door === "mcp") return answersMcp(program, RUN_WORKFLOW, left);
-  if (door === "mcp terminal") return answersMcp(program, { name: "terminal_list", arguments: {} }, left);
+  if (door === "mcp terminal") return answersMcp(program, { name: "list_runs", arguments: {} }, left);
   await program.until((said) => said.includes("listens on"), left());
   const [, url] = /listens on (\S+)/.exec(program.said) ?? [];
   while (!program.hasEnded && performance.now() < until) {

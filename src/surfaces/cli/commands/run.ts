@@ -1,4 +1,4 @@
-import type { OpenApplication } from "../../../operations/application/ports.ts";
+import type { OpenApplication, StartClock } from "../../../operations/application/ports.ts";
 import { toUseLimits } from "../../../operations/limits/use-limits.ts";
 import type { MissingInput } from "../../../operations/start/input/check-input.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
@@ -30,16 +30,30 @@ export async function step(parts: CommandParts, workflow: string, id: string, op
 
 /** `pawl run`: starts a workflow and follows it, or hands it to a process in the background. */
 export async function run(
-  { app, voice }: CommandParts,
+  parts: CommandParts,
   workflow: string,
   options: RunOptions,
   onlyStep?: string,
 ): Promise<number> {
+  const clock = parts.app.startClock();
+  try {
+    return await clock.race(start(parts, workflow, { ...options, onlyStep, clock }));
+  } finally {
+    clock.stop();
+  }
+}
+
+interface Start extends RunOptions {
+  readonly onlyStep: string | undefined;
+  readonly clock: StartClock;
+}
+
+async function start({ app, voice }: CommandParts, workflow: string, options: Start): Promise<number> {
+  const { onlyStep, clock } = options;
   const { maxTokens: max_tokens, maxSteps: max_steps, maxSeconds: max_seconds } = options;
   const uses = toUseLimits({ max_tokens, max_steps, max_seconds });
   const format = formatOf(options);
   const left = new AbortController();
-  const clock = app.startClock();
   const askFor = async (missing: readonly MissingInput[]) =>
     clock.pausedFor((await import("./ask-input.ts")).askInput(missing, left));
   const preparing = prepareRun(app, {
@@ -64,7 +78,7 @@ export async function run(
     });
   if (prepared === undefined) return INTERRUPTED;
   for (const { rendered } of prepared.definition.warnings ?? []) tell(rendered);
-  if (options.detach === true) return clock.race(detach(app, prepared, format)).finally(clock.stop);
+  if (options.detach === true) return detach(app, prepared, format);
   const { graph } = prepared.definition;
   const begin = async () => {
     const host = await app.host();
@@ -72,8 +86,7 @@ export async function run(
     clock.stop();
   };
   const caller = new HereCaller(app, { starts: "here" });
-  const start = { graph, begin };
-  return clock.race(showRunToRest(caller, { runId: prepared.runId, format, start }, { voice })).finally(clock.stop);
+  return showRunToRest(caller, { runId: prepared.runId, format, start: { graph, begin } }, { voice });
 }
 
 async function detach(app: OpenApplication, prepared: PreparedRun, format: Format): Promise<number> {
