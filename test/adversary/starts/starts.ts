@@ -92,7 +92,8 @@ async function drawFaults(scene: Scene): Promise<readonly string[]> {
 function argumentsOf(door: Door, { args, random, database }: Scene): readonly string[] {
   if (door === "run") return ["run", "question", "-i", "question=3"];
   if (door === "detach") return ["run", "question", "-i", "question=3", "--detach"];
-  if (door === "mcp" || door === "mcp terminal") return [...door.split(" "), ...(door === "mcp" ? [] : ["--tools", "terminal,runs"])];
+  if (door === "mcp" || door === "mcp terminal")
+    return [...door.split(" "), ...(door === "mcp" ? [] : ["--tools", "terminal,runs"])];
   const roles =
     database === undefined || random.chance(0.5) ? [] : ["--role", random.pick(["api", "worker", "scheduler"])];
   return ["serve", ...(args.length > 0 ? args : ["--port", "0"]), ...roles];

@@ -106,7 +106,7 @@ test("a data folder that is read-only is no defect", async () => {
   const data = join(cwd, ".pawl");
   mkdirSync(data);
   const mount = `mount --bind ${data} ${data} && mount -o remount,ro,bind ${data} && exec "$@"`;
-  const { stderr } = spawnSync("unshare", ["-rm", "sh", "-c", mount, "sh", ...command], {
+  const { stderr } = spawnSync("sh", ["-c", `exec unshare -rm sh -c '${mount}' sh "$@"`, "sh", ...command], {
     cwd,
     env: { ...bare, ...env },
     encoding: "utf8",
