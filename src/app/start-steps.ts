@@ -1,4 +1,4 @@
-import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
+import { PawlError } from "../core/errors/pawl-error.ts";
 import type { StartClock } from "../operations/application/ports.ts";
 
 /** What a start waits for, by name, so that one deadline over all of it can say what has not answered. */
@@ -38,19 +38,15 @@ export class StartSteps {
     return {
       race: (work, part) => Promise.race([part === undefined ? work : this.step(part, work), over.promise]),
       stop: () => clearTimeout(timer),
-      async pausedFor(person) {
+      pausedFor(person) {
         clearTimeout(timer);
-        try {
-          return await person;
-        } finally {
-          run();
-        }
+        return person.finally(run);
       },
     };
   }
 
   #lateness(): PawlError {
-    if (isPawlError(this.trouble)) return this.trouble;
+    if (this.trouble !== undefined) return this.trouble;
     const part = [...this.#open].at(-1)?.part ?? "what comes first";
     return new PawlError("START_TIMED_OUT", {
       message: `The start over ${this.#place()} is not over after ${this.#timeoutMs / 1_000} s. It waits for ${part}.`,

@@ -152,7 +152,7 @@ export class Hosting {
     const host = await this.#host?.catch(() => undefined);
     host?.close();
     await doAll(
-      () => host && giveBack(host.connection),
+      () => (host?.connection.role === "owner" ? host.connection.ownership.close() : host?.connection.host.park()),
       () => this.#tracing?.close(),
     );
   }
@@ -179,15 +179,7 @@ export class Hosting {
   async #openHost(connect: () => Promise<Connection>, next = () => this.#connect()): Promise<ReconnectingHost> {
     const { parts, terminals, tell, steps } = this.#parts;
     const clock = steps.clock();
-    const opening = connect();
-    const first = await clock
-      .race(opening)
-      .finally(() => clock.stop())
-      .catch((error: unknown) => {
-        // What opens too late is given back.
-        void opening.then(giveBack).catch(() => undefined);
-        throw error;
-      });
+    const first = await clock.race(connect()).finally(clock.stop);
     const { ReconnectingHost } = await import("./reconnecting-host.ts");
     return new ReconnectingHost(first, {
       connect: next,
@@ -313,10 +305,4 @@ export class Hosting {
     this.#tracing = openTracing({ endpoint, headers, serviceName, version: await readVersion(), mask, tell });
     observers.add(this.#tracing.observer);
   }
-}
-
-/** Others may have the data. */
-async function giveBack(connection: Connection): Promise<void> {
-  if (connection.role === "owner") await connection.ownership.close();
-  else await connection.host.park();
 }

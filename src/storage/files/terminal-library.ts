@@ -18,8 +18,6 @@ export interface DamagedFile {
 }
 
 const LONGEST_NAME = 64;
-/** Of the index. */
-const VERSION = "1.0";
 
 /**
  * The folder `.terminal_control_workflows`: `index.json`, and `{name}.json` with a definition and what is known of it. The
@@ -96,7 +94,10 @@ export class TerminalLibrary implements WorkflowLibrary {
     if (index.isDamaged) return;
     const workflows = { ...index.workflows, [name]: entry };
     const created = typeof index.rest["created"] === "string" ? index.rest["created"] : toPythonTime(this.#now());
-    await this.#folder.write("index.json", toText({ workflows, ...index.rest, created, version: VERSION }));
+    await this.#folder.write(
+      "index.json",
+      toText({ workflows, ...index.rest, created, version: index.rest["version"] ?? "1.0" }),
+    );
   }
 
   async #readIndex(): Promise<Index> {
@@ -104,14 +105,11 @@ export class TerminalLibrary implements WorkflowLibrary {
     const text = await readIfThere(file).catch(() => "");
     if (text === undefined) return { workflows: {}, rest: {}, isDamaged: false };
     const index = parseJson(text);
-    const version = isJsonObject(index) ? (index["version"] ?? VERSION) : VERSION;
-    if (version === VERSION && isJsonObject(index) && isJsonObject(index["workflows"])) {
+    if (isJsonObject(index) && isJsonObject(index["workflows"])) {
       const { workflows, ...rest } = index;
       return { workflows, rest, isDamaged: false };
     }
-    const what =
-      version === VERSION ? "It is no index of workflows" : `Its version is ${version}, this Pawl knows ${VERSION}`;
-    this.#reportDamage({ file, reason: `${what}; it stays as it is, and is not used.` });
+    this.#reportDamage({ file, reason: "It is no index of workflows; it stays as it is, and is not used." });
     return { workflows: {}, rest: {}, isDamaged: true };
   }
 

@@ -1,10 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { openConversations } from "../../../src/app/open-service-records.ts";
 import { FileSealer } from "../../../src/storage/files/file-sealer.ts";
-import { type DamagedFile, TerminalLibrary } from "../../../src/storage/files/terminal-library.ts";
 import { AT_ONCE, application, QUESTION } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
 
@@ -79,20 +78,4 @@ test("a secret that a newer version has sealed is not read, and says so", () => 
   const sealer = new FileSealer({ path: join(application({}), "secrets.key"), key: "0123456789abcdef" });
   const sealed = sealer.seal("hush").replace("sealed:1:", "sealed:2:");
   expect(() => sealer.open(sealed)).toThrow("a newer Pawl has sealed it in version 2, and this one knows 1");
-});
-
-test("an index of terminal workflows of a newer version is left alone, and told of", async () => {
-  const dir = join(application({}), "library");
-  mkdirSync(dir);
-  const index = join(dir, "index.json");
-  const text = '{"version": "2.0", "workflows": {}}';
-  writeFileSync(index, text);
-  const damaged: DamagedFile[] = [];
-  const library = new TerminalLibrary({ dir, reportDamage: (each) => damaged.push(each) });
-  expect(await library.save({ name: "one", states: {} }, { states: 0 })).toBe("one");
-  expect(readFileSync(index, "utf8")).toBe(text);
-  expect(damaged[0]).toEqual({
-    file: index,
-    reason: expect.stringContaining("Its version is 2.0, this Pawl knows 1.0"),
-  });
 });

@@ -37,26 +37,22 @@ export async function run(
 ): Promise<number> {
   const clock = parts.app.startClock();
   try {
-    return await clock.race(start(parts, workflow, { ...options, onlyStep, clock }));
+    return await clock.race(start({ ...parts, clock, onlyStep }, workflow, options));
   } finally {
     clock.stop();
   }
 }
 
-interface Start extends RunOptions {
-  readonly onlyStep: string | undefined;
-  readonly clock: StartClock;
-}
+type Start = CommandParts & { readonly clock: StartClock; readonly onlyStep: string | undefined };
 
-async function start({ app, voice }: CommandParts, workflow: string, options: Start): Promise<number> {
-  const { onlyStep, clock } = options;
+async function start({ app, voice, clock, onlyStep }: Start, workflow: string, options: RunOptions): Promise<number> {
   const { maxTokens: max_tokens, maxSteps: max_steps, maxSeconds: max_seconds } = options;
   const uses = toUseLimits({ max_tokens, max_steps, max_seconds });
   const format = formatOf(options);
   const left = new AbortController();
   const askFor = async (missing: readonly MissingInput[]) =>
     clock.pausedFor((await import("./ask-input.ts")).askInput(missing, left));
-  const preparing = prepareRun(app, {
+  const prepared = await prepareRun(app, {
     workflow,
     folder: process.cwd(),
     inputPairs: options.i ?? [],
@@ -69,13 +65,10 @@ async function start({ app, voice }: CommandParts, workflow: string, options: St
     priority: options.priority,
     maxCostUsd: options.maxCost,
     ...(format === "text" && isInteractive() ? { askFor } : {}),
+  }).catch((error: unknown) => {
+    if (left.signal.aborted) return undefined;
+    throw error;
   });
-  const prepared = await clock
-    .race(preparing, "the definition, and the records that it needs")
-    .catch((error: unknown) => {
-      if (left.signal.aborted) return undefined;
-      throw error;
-    });
   if (prepared === undefined) return INTERRUPTED;
   for (const { rendered } of prepared.definition.warnings ?? []) tell(rendered);
   if (options.detach === true) return detach(app, prepared, format);
