@@ -203,6 +203,9 @@ function changeDatabase(path: string, sql: string): boolean {
   try {
     database.exec(sql);
     return true;
+  } catch {
+    // Another fault holds or has damaged it.
+    return false;
   } finally {
     database.close();
   }
