@@ -83,7 +83,10 @@ test("a server that is not ready in time ends with the reason, and lays down wha
   onTestFinished(() => bucket.close());
   const s3 = { STORAGE_BACKEND: "s3", STORAGE_BUCKET: "b", STORAGE_ENDPOINT: `http://127.0.0.1:${bucket.port}` };
   const keys = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "s" };
-  const server = await startServer([], { cwd, env: { ...env, PAWL_SERVER__START_TIMEOUT_MS: "12000", ...s3, ...keys } });
+  const server = await startServer([], {
+    cwd,
+    env: { ...env, PAWL_SERVER__START_TIMEOUT_MS: "12000", ...s3, ...keys },
+  });
   const { code, stderr } = await server.ended;
   expect([code, stderr]).toEqual([1, expect.stringContaining("error STORAGE_UNAVAILABLE")]);
   const { stdout } = await pawl(["runs", "events", "--json", await onlyRun(cwd)], { cwd });
