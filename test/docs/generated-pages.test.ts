@@ -9,6 +9,7 @@ test.each([
   ["docs/errors.md", "generate-error-docs.ts"],
   ["docs/settings.md", "generate-settings-docs.ts"],
   ["docs/every-operation.md", "generate-operations-docs.ts"],
+  ["docs/api.md", "generate-api.ts"],
 ])("%s is what its table says", async (_, name) => {
   const script = fileURLToPath(new URL(`../../scripts/${name}`, import.meta.url));
 
