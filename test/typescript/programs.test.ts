@@ -285,3 +285,51 @@ test("a step calls a tool of an MCP server, and gives what the program says that
   const pawl = await open([sum], { folder });
   expect(await (await pawl.start(sum, { a: 19 })).result()).toBe(42);
 });
+
+const TWIN = `
+name: twin
+input_schema: {type: object, properties: {name: {type: string}}, required: [name]}
+steps:
+  - {id: left, prompt: "Left of {input.name}", model: haiku}
+  - {id: right, prompt: "Right of {input.name}", model: haiku, retry: {max_attempts: 2}, depends_on: [left]}
+  - {id: both, depends_on: [left, right], prompt: "{steps.left.output} and {steps.right.output}", model: haiku}
+`;
+
+interface Told {
+  readonly type: string;
+  readonly path?: string;
+}
+
+test("a definition in TypeScript has the history of its twin in YAML", async () => {
+  const twin = workflow("twin-ts", { input: z.object({ name: z.string() }) }, ({ input }) => {
+    const left = agent("left", { prompt: text`Left of ${input.name}`, model: "haiku" });
+    const right = agent("right", { prompt: text`Right of ${input.name}`, model: "haiku", retry: 2, after: [left] });
+    return agent("both", { prompt: text`${left} and ${right}`, model: "haiku" });
+  });
+  const key = "key-of-the-shop-1234";
+  const folder = application({ "pawl.yaml": `server: {api_key: ${key}}\n`, "workflows/twin.yaml": TWIN });
+  const pawl = await open([twin], { folder, serve: { listen: false } });
+  const ask = async (path: string, body?: object): Promise<unknown> => {
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
+    const answer = await pawl.fetch(new Request(`http://pawl.example${path}`, init));
+    const said = await answer.text();
+    expect({ status: answer.status, said }).toMatchObject({ status: expect.toSatisfy((status) => status < 300) });
+    return (JSON.parse(said) as { readonly data: unknown }).data;
+  };
+  const historyOf = async (name: string) => {
+    const { run_id: id } = (await ask("/workflows/run", {
+      workflow: name,
+      input: { name: "Ada" },
+      agent: "simulated",
+    })) as {
+      run_id: string;
+    };
+    await pawl.run(id).result();
+    const told = (await ask(`/runs/${id}/events`)) as { readonly items: readonly { readonly event: Told }[] };
+    return told.items.map(({ event: { type, path = "" } }) => `${type} ${path}`);
+  };
+  const written = await historyOf("twin");
+  expect(written.length).toBeGreaterThan(5);
+  expect(await historyOf("twin-ts")).toEqual(written);
+});
