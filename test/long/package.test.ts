@@ -32,7 +32,13 @@ for await (const event of pawl.followRun(id)) {
 `;
 
 /** As it stands in the docs, and the same from CommonJS, which has no `await` at the top. */
-const BLOCKS = ["docs/client.md", "docs/code-steps.md", "README.md"].flatMap((file) =>
+const BLOCKS = [
+  "docs/client.md",
+  "docs/code-steps.md",
+  "docs/typescript.md",
+  "docs/first-workflow.md",
+  "README.md",
+].flatMap((file) =>
   [...readFileSync(join(ROOT, file), "utf8").matchAll(/^```(?:ts|typescript)\n([\s\S]*?)^```$/gm)].map(
     ([, block = ""]) => block,
   ),
@@ -50,8 +56,19 @@ export async function main(): Promise<OutputOf<"GET /runs">> {
     throw error;
   }
 }
-console.log(Object.keys(client));
+/** A module of another kind comes by a promise here. */
+export async function embedded(): Promise<number> {
+  const { openTestPawl, run, workflow } = await import("pawl");
+  const flow = workflow("w", {}, () => run("one", { a: 1 }, ({ a }) => a + 1));
+  const pawl = await openTestPawl({ workflows: [flow] });
+  const result: number = await (await pawl.start(flow, {})).result();
+  await pawl.close();
+  return result;
+}
+void embedded().then((result) => console.log(Object.keys(client), result === 2 ? "embedded" : result));
 `;
+
+const EVERY = 'Promise.all([import("pawl/client"), import("pawl")])';
 
 /** What a program of today says of its modules. */
 const WAYS = [
@@ -112,7 +129,11 @@ test.each(WAYS)(
     const compiled = await run(join(ROOT, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: unknown) => error);
     expect(compiled).toMatchObject({ stdout: "", stderr: expect.not.stringContaining("error") });
     const asked =
-      type === "module" ? ["-e", 'import("pawl/client").then((m) => console.log(Object.keys(m)))'] : ["out/program.js"];
-    expect((await run(process.execPath, asked, { cwd: folder })).stdout).toContain("createPawlClient");
+      type === "module"
+        ? ["-e", `${EVERY}.then((all) => console.log(all.map(Object.keys), all.length === 2 && "embedded"))`]
+        : ["out/program.js"];
+    const { stdout } = await run(process.execPath, asked, { cwd: folder });
+    expect(stdout).toContain("createPawlClient");
+    expect(stdout).toContain("embedded");
   },
 );
