@@ -143,3 +143,11 @@ test("the same definition has the same graph", () => {
     });
   expect(build().graph).toEqual(build().graph);
 });
+
+test("steps may have the names that loops and lists give to their own parts", async () => {
+  const flow = workflow("w", { input: z.object({ list: z.array(z.number()) }) }, ({ input }) => {
+    const all = each(input.list, (item) => each(input.list, () => run("item", { item }, ({ item }) => item)));
+    return loop("rounds", { max: 2, first: 0 }, (was) => ({ next: run("round", { was, all }, () => 1), done: false }));
+  });
+  expect(flow.graph.flow.steps.length).toBeGreaterThan(0);
+});

@@ -38,13 +38,18 @@ export function each<Item, R>(
   // In a flow of its own: seen from outside, its output is an ordinary list, which conditions can read.
   const { flow } = inFlow(scope, name, (around) => {
     const id = freeName(around, "item");
-    const { flow: item } = inFlow(around, id, (inner) => {
-      const here = (root: "item" | "index"): Referred => ({
-        expr: { op: "path", root, name: id, path: [] },
-        needs: [{ scope: inner }],
-      });
-      return body(makeReference(here("item")), makeReference(here("index")));
-    });
+    const { flow: item } = inFlow(
+      around,
+      id,
+      (inner) => {
+        const here = (root: "item" | "index"): Referred => ({
+          expr: { op: "path", root, name: id, path: [] },
+          needs: [{ scope: inner }],
+        });
+        return body(makeReference(here("item")), makeReference(here("index")));
+      },
+      true,
+    );
     const failing = onFailure === undefined ? {} : { onFailure };
     return addStep(around, { id, kind: "flow", flow: item, each: { list: expr, maxConcurrent: window }, ...failing });
   });
@@ -122,8 +127,11 @@ export function loop<S>(
   const { max, first } = options;
   const start = bindGiven(scope, first, "the first value");
   const { flow } = inFlow(scope, name, (machine) => {
-    const { flow: round } = inFlow(machine, freeName(machine, "round"), (inner) =>
-      body(makeReference({ expr: variable("value"), needs: [{ scope: inner }] })),
+    const { flow: round } = inFlow(
+      machine,
+      freeName(machine, "round"),
+      (inner) => body(makeReference({ expr: variable("value"), needs: [{ scope: inner }] })),
+      true,
     );
     return stepsOfLoop(machine, { round, first: start.expr, max });
   });

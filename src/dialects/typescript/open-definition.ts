@@ -25,7 +25,7 @@ export interface Scope {
   readonly definition: OpenDefinition;
   /** Where its steps stand, for the keys of their functions. */
   readonly path: string;
-  readonly around: { readonly scope: Scope; readonly step: string } | undefined;
+  readonly around: { readonly scope: Scope; readonly step: string; readonly isOurs: boolean } | undefined;
   readonly steps: Map<string, Step>;
   /** What takes back the effects of its steps, in the order of these. */
   readonly undos: Undo[];

@@ -53,14 +53,18 @@ export function currentScope(what: string): Scope {
   );
 }
 
-/** Runs a callback whose steps stand within the step `id` of this scope, and gives them as a flow with the callback's result. */
+/**
+ * Runs a callback whose steps stand within the step `id` of this scope, and gives them as a flow with the callback's result.
+ * `isOurs`: the author has not named that step, and may give its name to another one.
+ */
 export function inFlow<T>(
   scope: Scope,
   id: string,
   callback: (inner: Scope) => T,
+  isOurs = false,
 ): { readonly flow: DagFlow; readonly result: T } {
   const { definition } = scope;
-  const inner = openScope(definition, keyOf(scope, id), { scope, step: id });
+  const inner = openScope(definition, keyOf(scope, id), { scope, step: id, isOurs });
   definition.current = inner;
   try {
     const result = callback(inner);
@@ -149,15 +153,17 @@ export function freeName(scope: Scope, wanted: string): string {
   }
 }
 
-function isTaken(scope: Scope | undefined, name: string): boolean {
-  return (
-    scope !== undefined && (scope.steps.has(name) || scope.around?.step === name || isTaken(scope.around?.scope, name))
-  );
+/** `byAuthor`: names that the author has not given do not count, since nothing that is written refers to them. */
+function isTaken(scope: Scope | undefined, name: string, byAuthor = false): boolean {
+  if (scope === undefined) return false;
+  const { around, steps } = scope;
+  const isAround = around?.step === name && !(byAuthor && around.isOurs);
+  return steps.has(name) || isAround || isTaken(around?.scope, name, byAuthor);
 }
 
 export function refuseTaken(scope: Scope, id: string): void {
   if (id === "") throw invalid("A step has no name", "Give it one.");
-  if (!isTaken(scope, id)) return;
+  if (!isTaken(scope, id, true)) return;
   throw new PawlError("STEP_DUPLICATE", {
     message: `Two steps have the name \`${id}\`${placeOfCaller().words}.`,
     remedy: "Give each a name of its own: it is how its record is found again.",
