@@ -326,7 +326,7 @@ export const ERRORS = {
   MCP_SERVER_INVALID: row("The entry of an MCP server cannot be used.", "Correct it in the file named.", 2),
   MCP_SERVER_FAILED: row(
     "The MCP server did not start, or it ended.",
-    "Run its command by hand, to read all that it writes; of a step that has begun `pawl runs show RUN --json` has it as well.",
+    "Run its command by hand, to read all that it writes; of a step that has begun `pawl runs step RUN PATH --json` has it as well.",
     1,
   ),
   MCP_UNREACHABLE: row("The MCP server cannot be reached.", "Check its URL and that it runs.", 1),

@@ -12,7 +12,7 @@ const PROGRAM = process.env["PAWL_TEST_PROGRAM"] ?? new URL("../../../bin/pawl.c
 /** The environment without what npm tells the programs below it: these tests run below one. */
 const OUTSIDE = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
 
-const SLEEP = "name: nap\nsteps:\n  - id: nap\n    type: wait\n    wait_config: { duration_seconds: 600 }\n";
+const SLEEP = "name: nap\nsteps:\n  - id: nap\n    type: wait\n    duration: 10m\n";
 
 const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ["serve", "--port", "0"],

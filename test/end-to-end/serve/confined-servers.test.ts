@@ -10,7 +10,7 @@ import { startServer } from "../support/server.ts";
 
 needs("bwrap", "curl");
 
-/** A server that says on its stderr what it sees, and ends: the failure of the run shows it. */
+/** A server that says on its stderr what it sees, and ends: the failure of the step has all of it. */
 function toSpy(app: string, port: number): string {
   const script = `
 exec >&2
@@ -46,7 +46,8 @@ test.each(["required", "off"])(
       headers: { "content-type": "application/json", "x-api-key": made.stdout.trim() },
       body: JSON.stringify({ workflow, input: { message: "hi" } }),
     });
-    const said = await response.text();
+    const { data } = (await response.json()) as { readonly data: { readonly run_id: string } };
+    const { stdout: said } = await pawl(["runs", "step", data.run_id, "A", "--json"], { cwd: app });
 
     expect(said).toMatch(/\d+ processes/);
     expect(/planted|written|root:x/.test(said), said).toBe(mode === "off");
