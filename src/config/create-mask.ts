@@ -1,7 +1,6 @@
 import { writeExact } from "../core/exact-json.ts";
 import { escapeBackslashes, escapeRegex } from "../core/expressions/to-text.ts";
-
-const MASK = "[redacted]";
+import { REDACTED } from "../core/trust/secret-names.ts";
 
 /** Masking a shorter one would tear ordinary words apart. */
 const MIN_SECRET_LENGTH = 6;
@@ -17,9 +16,9 @@ export function createMask(secrets: readonly string[]): (text: string) => string
   const broken = ordered.map(toBroken);
   return (text) => {
     let masked = text;
-    for (const spelling of ordered) if (masked.includes(spelling)) masked = masked.replaceAll(spelling, MASK);
+    for (const spelling of ordered) if (masked.includes(spelling)) masked = masked.replaceAll(spelling, REDACTED);
     if (!/\n|\\n/.test(masked)) return masked;
-    for (const pattern of broken) masked = masked.replace(pattern, MASK);
+    for (const pattern of broken) masked = masked.replace(pattern, REDACTED);
     return masked;
   };
 }

@@ -60,7 +60,7 @@ export interface Pawl {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The engine in a test: its data is gone when it is closed, and its time goes on only where the test says so, or by itself. */
+/** The engine in a test: its data is gone when it is closed, and the test moves its time on. */
 export interface TestPawl extends Pawl {
   /** Milliseconds since the epoch, as runs see it. */
   now(): number;

@@ -30,14 +30,14 @@ export interface EngineParts {
   readonly host: AppHost;
   readonly programs: Programs;
   readonly submissions: Submissions;
+  serving: Promise<HttpService> | undefined;
+  /** Once it serves. */
   service: HttpService | undefined;
 }
 
 /** The engine within a program. */
 export class Engine implements Pawl {
-  readonly #parts: EngineParts;
-  readonly #app: OpenApplication;
-  readonly #host: AppHost;
+  protected readonly parts: EngineParts;
   readonly #agent: string | undefined;
   readonly #Failed: typeof RunFailed;
   readonly #leave: (drainMs: number) => Promise<void>;
@@ -52,21 +52,19 @@ export class Engine implements Pawl {
       leave(drainMs: number): Promise<void>;
     },
   ) {
-    this.#parts = parts;
-    this.#app = parts.app;
-    this.#host = parts.host;
+    this.parts = parts;
     this.#agent = options.agent;
     this.#Failed = options.Failed;
     this.#leave = options.leave;
   }
 
   get url(): string | undefined {
-    return this.#parts.service?.url || undefined;
+    return this.parts.service?.url || undefined;
   }
 
   // A program hands it on by itself, so that it has no `this`.
   readonly fetch = async (request: Request): Promise<Response> => {
-    const { service } = this.#parts;
+    const { service } = this.parts;
     if (service !== undefined) return service.fetch(request);
     throw new PawlError("CONFIG_INVALID", {
       message: "This Pawl serves nothing.",
@@ -79,7 +77,7 @@ export class Engine implements Pawl {
     input: NoInfer<In>,
     { idempotencyKey }: { readonly idempotencyKey?: string } = {},
   ): Promise<StartedRun<Out>> {
-    const definition = this.#parts.programs.definitionOf(workflow);
+    const definition = this.parts.programs.definitionOf(workflow);
     if (definition === undefined) {
       throw new PawlError("WORKFLOW_NOT_FOUND", {
         message: `The workflow \`${workflow.name}\` is not one of those that this Pawl was opened with.`,
@@ -87,7 +85,7 @@ export class Engine implements Pawl {
       });
     }
     const given = asObject(toJson(input));
-    const submitted = await this.#parts.submissions.start(this.#app, {
+    const submitted = await this.parts.submissions.start(this.parts.app, {
       asked: { workflow: workflow.name, input: given },
       idempotencyKey,
       prepare: async (runId) => {
@@ -97,8 +95,8 @@ export class Engine implements Pawl {
           ...(runId === undefined ? {} : { runId }),
         };
         const agent = this.#agent === undefined ? {} : { agent: this.#agent };
-        const context = { folder: this.#app.appDir, ...agent };
-        return { start: await prepareStart(this.#app, startable, context).catch(sayProblems) };
+        const context = { folder: this.parts.app.appDir, ...agent };
+        return { start: await prepareStart(this.parts.app, startable, context).catch(sayProblems) };
       },
     });
     return this.run(submitted.is === "new" ? submitted.prepared.start.runId : submitted.record.id);
@@ -108,7 +106,8 @@ export class Engine implements Pawl {
     return {
       id,
       result: () => this.#result<Out>(id),
-      events: (signal = new AbortController().signal) => streamRun(this.#app, id, { followed: this.#followed }, signal),
+      events: (signal = new AbortController().signal) =>
+        streamRun(this.parts.app, id, { followed: this.#followed }, signal),
     };
   }
 
@@ -129,15 +128,15 @@ export class Engine implements Pawl {
   }
 
   async signal(runId: string, event: string, payload: unknown = null): Promise<void> {
-    await this.#host.request(runId, { type: "signal", name: event, payload: toJson(payload) });
+    await this.parts.host.request(runId, { type: "signal", name: event, payload: toJson(payload) });
   }
 
   async cancel(runId: string, reason?: string): Promise<void> {
-    await cancelUnfinished(this.#app, runId, { by: "program", reason });
+    await cancelUnfinished(this.parts.app, runId, { by: "program", reason });
   }
 
   add(workflows: readonly AnyWorkflow[]): void {
-    this.#parts.programs.add(workflows);
+    this.parts.programs.add(workflows);
   }
 
   close({ drain = 10_000 }: { readonly drain?: number } = {}): Promise<void> {
@@ -150,8 +149,8 @@ export class Engine implements Pawl {
   }
 
   async #answer(runId: string, step: string, answer: Parameters<typeof answerApproval>[2]): Promise<void> {
-    const record = await findRun(this.#app, runId);
-    const open = await listApprovals(await this.#app.records(), record);
+    const record = await findRun(this.parts.app, runId);
+    const open = await listApprovals(await this.parts.app.records(), record);
     const named = open.filter(({ step_id, path }) => path === step || step_id === step);
     const [only] = named;
     if (only === undefined || named.length > 1) {
@@ -166,12 +165,12 @@ export class Engine implements Pawl {
             : `Name one by its path: ${open.map(({ path }) => path).join(", ")}.`,
       });
     }
-    await answerApproval(this.#app, { record, path: only.path, asked: only.asked }, answer);
+    await answerApproval(this.parts.app, { record, path: only.path, asked: only.asked }, answer);
   }
 
   async #result<Out>(runId: string): Promise<Out> {
     const record = await this.#ended(runId);
-    const { outcome } = await readRunResult(await this.#app.records(), record);
+    const { outcome } = await readRunResult(await this.parts.app.records(), record);
     if (outcome.is === "completed") return outcome.output as Out;
     throw new this.#Failed(record, outcome);
   }
@@ -179,9 +178,9 @@ export class Engine implements Pawl {
   async #ended(runId: string): Promise<RunRecord> {
     for (;;) {
       const news = Promise.withResolvers<void>();
-      const stop = this.#host.watch(runId, ({ type }) => type === "event" && news.resolve());
+      const stop = this.parts.host.watch(runId, ({ type }) => type === "event" && news.resolve());
       try {
-        const record = await this.#host.settled(runId);
+        const record = await this.parts.host.settled(runId);
         if (record.completedAt !== undefined) return record;
         await news.promise;
       } finally {
@@ -282,12 +281,17 @@ async function openParts(app: OpenApplication, programs: Programs): Promise<Engi
     });
   }
   const runner = new RequestRunner(host, { maxInFlight: Number.POSITIVE_INFINITY });
-  return { app, host, programs, submissions: new Submissions(runner), service: undefined };
+  return { app, host, programs, submissions: new Submissions(runner), serving: undefined, service: undefined };
 }
 
 async function serveParts(parts: EngineParts, serve: NonNullable<PawlOptions["serve"]>): Promise<void> {
   const { log = () => undefined, ...address } = serve;
-  parts.service ??= await parts.app.listen({ ...address, log });
+  // Two that open it at once ask for one server.
+  parts.serving ??= parts.app.listen({ ...address, log }).catch((error: unknown) => {
+    parts.serving = undefined;
+    throw error;
+  });
+  parts.service = await parts.serving;
 }
 
 async function closeParts({ app, service }: EngineParts, drainMs: number): Promise<void> {

@@ -7,19 +7,17 @@ import { durationOf } from "../dialects/typescript/steps.ts";
 import type { Duration } from "../dialects/typescript/types.ts";
 import { UNFINISHED_STATUSES } from "../ports/journal.ts";
 import type { PawlOptions, RunFailed, TestPawl } from "./api.ts";
-import { Engine, type EngineParts, openData } from "./engine.ts";
+import { Engine, openData } from "./engine.ts";
 
 /** How long work that goes on is waited for before time moves on: it may be work that a time-out is to end. */
 const WORK_MS = 1_000;
 
 /** An engine on a folder of its own, which goes with it, and a clock that the test moves. */
 class TestEngine extends Engine implements TestPawl {
-  readonly #parts: EngineParts;
   readonly #clock: SystemClock;
 
   constructor(clock: SystemClock, ...[parts, options]: ConstructorParameters<typeof Engine>) {
     super(parts, options);
-    this.#parts = parts;
     this.#clock = clock;
   }
 
@@ -47,7 +45,7 @@ class TestEngine extends Engine implements TestPawl {
 
   async #rest(woken: Promise<void> | undefined): Promise<void> {
     await woken;
-    const { app, host } = this.#parts;
+    const { app, host } = this.parts;
     const { journal } = await app.records();
     const runs = await journal.listRuns({ status: UNFINISHED_STATUSES, limit: 10_000 });
     await Promise.all(runs.map(({ id }) => host.settled(id)));

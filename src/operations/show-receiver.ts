@@ -1,3 +1,4 @@
+import { REDACTED } from "../core/trust/secret-names.ts";
 import type { NewDelivery } from "../ports/service/deliveries.ts";
 
 /** The receiver of a message, as people may see it. */
@@ -19,7 +20,7 @@ export function showUrl(url: string, mask: (text: string) => string): string {
   const pairs = query.split("&").map((pair) => {
     const [name = "", value = name] = pair.split(/=(.*)/s, 2);
     if (/^\$\{\w+\}$/.test(value)) return pair;
-    return name === value ? "[redacted]" : `${name}=[redacted]`;
+    return name === value ? REDACTED : `${name}=${REDACTED}`;
   });
   return mask(`${shown}?${pairs.join("&")}`);
 }

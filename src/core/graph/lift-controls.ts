@@ -199,17 +199,13 @@ function isSameHome(a: Home, b: Home): boolean {
   return a.source === b.source && a.list?.expr === b.list?.expr && a.at === b.at;
 }
 
+/** What the state of a run says by itself. */
+const OF_STATE: ReadonlySet<PathExpr["root"]> = new Set(["vars", "index", "error", "done", "run"]);
+
 function readsState(expr: Expr): boolean {
   let found = false;
   walkPaths(expr, (path) => {
-    if (
-      path.root === "vars" ||
-      path.root === "index" ||
-      path.root === "error" ||
-      path.root === "done" ||
-      path.root === "run"
-    )
-      found = true;
+    if (OF_STATE.has(path.root)) found = true;
   });
   return found;
 }

@@ -1,5 +1,6 @@
 import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { REDACTED } from "../../core/trust/secret-names.ts";
 import type { Outcome } from "../../ports/executor.ts";
 
 /** Takes secrets out of everything that leaves an executor: messages, details, logs and answers. */
@@ -9,8 +10,6 @@ export interface Redactor {
   bytes(content: Buffer): Buffer;
 }
 
-const MASK = "[redacted]";
-
 // Masking a shorter one would tear ordinary words apart and hide nothing that cannot be guessed.
 const MIN_SECRET_LENGTH = 4;
 
@@ -18,7 +17,7 @@ export function createRedactor(secrets: readonly (string | undefined)[]): Redact
   const written = [...new Set(secrets.flatMap(spellings))].sort((a, b) => b.length - a.length);
   if (written.length === 0) return { text: (text) => text, json: (value) => value, bytes: (content) => content };
 
-  const text = (value: string) => written.reduce((masked, secret) => masked.replaceAll(secret, MASK), value);
+  const text = (value: string) => written.reduce((masked, secret) => masked.replaceAll(secret, REDACTED), value);
   return {
     text,
     // A walk keeps the shape, so what comes back is the type that went in.

@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { REDACTED } from "../../core/trust/secret-names.ts";
 import type { ContentMode, TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
 import type { LiveTerminals, OutputView, TerminalSummary } from "../../ports/terminals/terminal-views.ts";
-import { HIDDEN } from "./input/hidden-prompt.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import { SessionTable } from "./session/session-table.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
@@ -195,7 +195,7 @@ function toSummary({ facts, screen, state, lastActivityAt, exitCode }: TerminalS
 /** Types what a person types: as it is, by the rules for tools, but not counted as calls. Recorded before it is done. */
 async function typeLive({ gate, policy }: ToolParts, session: TerminalSession, data: string): Promise<void> {
   const isHidden = await session.asksHidden();
-  const input_text = isHidden ? HIDDEN : data;
+  const input_text = isHidden ? REDACTED : data;
   const facts = { tool: "live_input", session_id: session.facts.id, input_text, caller: "person" };
   gate.admit({ isInternal: true }, facts, () => {
     const shown = session.screen.readCursorLine();

@@ -70,7 +70,8 @@ export function stemOf(file: string): string {
  * Folders in which scripts and prompts of a definition are looked for: in the application, in the folder that holds the `workflows/`
  * in which the file lies, beside the file.
  */
-export function foldersOf(file: string, appDir: string): readonly string[] {
+export function foldersOf(file: string | undefined, appDir: string): readonly string[] {
+  if (file === undefined) return [appDir];
   const parts = file.split(sep);
   const workflows = parts.lastIndexOf("workflows", parts.length - 2);
   const around = workflows > 0 ? [parts.slice(0, workflows).join(sep) || sep] : [];

@@ -52,7 +52,7 @@ async function compileSent(
   const select = readSelection(options["select"]);
   const definition = await compileText(text, {
     grant: fromStored(options["grant"]) ?? EVERYTHING,
-    folders: file === undefined ? [appDir] : foldersOf(file, appDir),
+    folders: foldersOf(file, appDir),
     ...loading,
     around: { appDir, agentsFile: loading.agentsFile, file },
     select,

@@ -83,7 +83,7 @@ export async function findCalled(
   const origin = {
     // A text that values have made is of whoever's values they are.
     grant: isComputed ? meet(grant, callersGrant(options, app.config)) : grant,
-    folders: isSent ? [] : file === undefined ? [appDir] : foldersOf(file, appDir),
+    folders: isSent ? [] : foldersOf(file, appDir),
     ...loading,
     around: { appDir, agentsFile: loading.agentsFile, file },
   };

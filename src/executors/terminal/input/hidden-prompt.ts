@@ -2,9 +2,6 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** Stands in records and answers for what was typed at a hidden prompt. */
-export const HIDDEN = "[redacted]";
-
 /** Programs that switch all of their terminal's work off are told apart by what they ask for: line editors do so too. */
 const ASKS_FOR_SECRET =
   /(?:passw|passphrase|passcode|\bpin\b|secret|token|credential|verification code|one-time|\botp\b|api.?key)[^\n]*[:?] *$/i;

@@ -1,5 +1,5 @@
+import { REDACTED } from "../../../core/trust/secret-names.ts";
 import type { ToolInput } from "../../../ports/terminals/terminal-tools.ts";
-import { HIDDEN } from "../input/hidden-prompt.ts";
 import { NOTHING_TYPED, readTypedLines } from "../input/typed-line.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
@@ -56,7 +56,7 @@ export function hideTyped<Request extends { readonly input_text?: unknown; reado
   request: Request,
 ) {
   const { keys } = request;
-  return { ...request, input_text: HIDDEN, ...(Array.isArray(keys) ? { keys: keys.map(() => HIDDEN) } : {}) };
+  return { ...request, input_text: REDACTED, ...(Array.isArray(keys) ? { keys: keys.map(() => REDACTED) } : {}) };
 }
 
 function secretsIn(input: string): readonly string[] {

@@ -5,20 +5,13 @@ import type { Graph } from "../../../core/graph/graph.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
 import { allows, grantOf } from "../../../core/trust/grant.ts";
+import { isTypedSecretName, REDACTED } from "../../../core/trust/secret-names.ts";
 
 /** A value that is hidden in what is stored, with the keys and indices that lead to it. */
 export interface SecretLeaf {
   readonly at: readonly (string | number)[];
   readonly value: Json;
 }
-
-/** The last word, or a word anywhere, that tells a secret. */
-const SECRET_NAME =
-  /(?:^|_)(?:pass|pw|pwd|pin|otp|token|credentials?|(?:api|private|access)_?key)\d*$|passw|passphrase|passcode|secret/;
-/** Names of what is about a secret and none. */
-const ABOUT_SECRET = /_(?:prompt|pattern|regex|file|path|name|field|label|length|count|url|host)$/;
-
-const HIDDEN = "[redacted]";
 
 const MAX_DEPTH = 100;
 
@@ -80,7 +73,7 @@ function textsIn(value: Json): string[] {
 }
 
 export function hideLeaves<Value extends Json>(value: Value, leaves: readonly SecretLeaf[]): Value {
-  return leaves.reduce<Json>((hidden, { at }) => replace(hidden, at, () => HIDDEN), value) as Value;
+  return leaves.reduce<Json>((hidden, { at }) => replace(hidden, at, () => REDACTED), value) as Value;
 }
 
 /** Puts the hidden values back. */
@@ -90,7 +83,7 @@ export function showLeaves(value: Json, leaves: readonly SecretLeaf[]): Json {
 
 /** The secrets of another run's input that are still hidden in this one. */
 export function findReusedSecrets(value: Json, leaves: readonly SecretLeaf[]): SecretLeaf[] {
-  return leaves.filter(({ at }) => readPath(value, at) === HIDDEN);
+  return leaves.filter(({ at }) => readPath(value, at) === REDACTED);
 }
 
 /** A copy in which one place is replaced. All other parts are shared. */
@@ -124,16 +117,8 @@ export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input:
 /** Workflows in terminals declare nothing about their variables: the name tells which are typed at hidden prompts. */
 function findSecretVariables(input: JsonObject): readonly SecretLeaf[] {
   return Object.entries(input).flatMap(([name, value]) =>
-    isSecretName(name) && typeof value === "string" && value !== "" ? [{ at: [name], value }] : [],
+    isTypedSecretName(name) && typeof value === "string" && value !== "" ? [{ at: [name], value }] : [],
   );
-}
-
-function isSecretName(name: string): boolean {
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replaceAll("-", "_")
-    .toLowerCase();
-  return SECRET_NAME.test(words) && !ABOUT_SECRET.test(words);
 }
 
 /** A text with a secret is hidden as a whole. The secrets in it are returned as well, so that they are masked elsewhere. */
