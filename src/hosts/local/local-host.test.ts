@@ -340,6 +340,17 @@ describe("settled", () => {
     expect((await world.host.settled(parked.id)).status).toBe("awaiting_approval");
   });
 
+  test("of a run that ends while commands of it wait for their turn comes with its end", async () => {
+    const hold = () => {
+      const begin = performance.now();
+      while (performance.now() - begin < 6);
+      return fail("BROKEN");
+    };
+    const world = new World({ plays: { a: hold } });
+    const all = toGraph([task("a", { each: { list: literal(new Array(100).fill(0)), maxConcurrent: 100 } })]);
+    expect(await world.run(all)).toMatchObject({ status: "failed" });
+  });
+
   test("waits for a run that is just being taken up", async () => {
     const world = new World({ plays: { a: () => new Promise(() => undefined) } });
     const { id } = await world.start(once);

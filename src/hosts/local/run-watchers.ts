@@ -90,7 +90,7 @@ export class SettledRuns {
 }
 
 /** The run has ended, or only waits for a person or an event. */
-export function isSettled({ state, isBusy }: LiveRun): boolean {
-  if (isBusy) return false;
-  return state.phase === "finished" || waitsForOthers(state);
+export function isSettled({ state, isBusy, isDurable }: LiveRun): boolean {
+  // A run that has ended leaves memory with the commit of its end, and the commands that still wait for their turn go with it.
+  return state.phase === "finished" ? isDurable : !isBusy && waitsForOthers(state);
 }
