@@ -137,7 +137,7 @@ function endOf(state: NamedState): readonly Transition[] {
 function lowerCondition(condition: Condition, state: NamedState, read: ReadName): Expr {
   const { success, pattern_match, pattern_not_match, field_equals, field_contains, timeout_occurred } = condition;
   const holds: Expr[] = [];
-  const matches = (pattern: string) => call("matches", searchedText(state), lowerPattern(pattern, read));
+  const matches = (pattern: string) => lowerMatch(pattern, state, read);
   if (success !== undefined) holds.push(isEqualTo(resultField(state, "success"), literal(success)));
   if (pattern_match !== undefined) holds.push(matches(pattern_match));
   if (pattern_not_match !== undefined) holds.push({ op: "not", of: matches(pattern_not_match) });
@@ -148,19 +148,27 @@ function lowerCondition(condition: Condition, state: NamedState, read: ReadName)
   return allOf(holds);
 }
 
-/** The matched text and, after a blank, the text on the screen. */
-function searchedText(state: NamedState): Expr {
+/** `^` and `$` hold for the whole text, or, as in `await_output`, at every line. */
+function lowerMatch(pattern: string, state: NamedState, read: ReadName): Expr {
+  const whole = call("matches", searchedText(state, " "), lowerPattern(pattern, read));
+  if (!/[$^]/.test(pattern)) return whole;
+  return { op: "or", of: [whole, call("matches", searchedText(state, "\n"), lowerPattern(`(?m)${pattern}`, read))] };
+}
+
+/** The matched text and, after the separator, the text on the screen, or what a command has put out. */
+function searchedText(state: NamedState, separator: string): Expr {
   const textOf = (field: string) => call("coalesce", resultField(state, field), literal(""));
-  const screen = textOf("screen_content");
-  const afterBlank: Expr = first(oneOf([["", literal("")]], screen), {
+  const shown = "screen_content";
+  const screen = textOf(shown);
+  const separated: Expr = first(oneOf([["", literal("")]], screen), {
     op: "text",
-    parts: [" ", { value: screen, written: "" }],
+    parts: [separator, { value: screen, written: "" }],
   });
   return {
     op: "text",
     parts: [
       { value: textOf("match_text"), written: "" },
-      { value: afterBlank, written: "" },
+      { value: separated, written: "" },
     ],
   };
 }

@@ -9,12 +9,12 @@ import type { FromPtyHost } from "./pty-host.ts";
 /** One pseudo-terminal and the program in it. */
 export class HostedPty {
   readonly #pty: UnixPty;
-  readonly #sendData: (data: string) => void;
+  readonly #sendData: (data: Uint8Array) => void;
   readonly #input: InputQueue;
   readonly #window: OutputWindow;
   readonly #brand: string | undefined;
   /** A pseudo-terminal gives its output in small pieces; what comes in one turn of the loop goes in one message. */
-  #gathered = "";
+  #gathered: Buffer[] = [];
   #runs = true;
   #onExit: (() => void) | undefined;
 
@@ -22,7 +22,11 @@ export class HostedPty {
   constructor(id: number, options: { spec: PtySpec; program: Program; send: (message: FromPtyHost) => void }) {
     const { spec, program, send } = options;
     const { columns: cols, rows, cwd, env } = spec;
-    const pty = spawn(program.command, [...program.args], { name: "xterm-256color", cols, rows, cwd, env });
+    const pty = spawn(program.command, [...program.args], {
+      ...{ name: "xterm-256color", cols, rows, cwd, env },
+      // Decoded here, bytes that are no UTF-8 would be lost.
+      encoding: null,
+    });
     if (!isUnixPty(pty)) throw new Error("Pseudo-terminals of this system are not supported.");
     this.#pty = pty;
     this.#sendData = (data) => send({ type: "data", id, data });
@@ -30,7 +34,8 @@ export class HostedPty {
     this.#brand = program.brand;
     this.#input = new InputQueue(pty.fd, (length) => send({ type: "written", id, length }));
     pty.on("close", () => this.#input.close());
-    pty.onData((data) => this.#gather(data));
+    // Without an encoding it gives bytes, whatever its types say.
+    pty.onData((data: string | Buffer) => this.#gather(Buffer.from(data as Buffer)));
     pty.onExit(({ exitCode, signal = 0 }) => {
       this.#flush();
       this.#runs = false;
@@ -62,15 +67,15 @@ export class HostedPty {
     this.#window.open();
   }
 
-  #gather(data: string): void {
-    if (this.#gathered === "") setImmediate(() => this.#flush());
-    this.#gathered += data;
+  #gather(data: Buffer): void {
+    if (this.#gathered.length === 0) setImmediate(() => this.#flush());
+    this.#gathered.push(data);
     this.#window.gathered(data.length);
   }
 
   #flush(): void {
-    if (this.#gathered !== "") this.#sendData(this.#gathered);
-    this.#gathered = "";
+    if (this.#gathered.length > 0) this.#sendData(Buffer.concat(this.#gathered));
+    this.#gathered = [];
   }
 }
 

@@ -45,6 +45,8 @@ export class PtyHost implements PtyHolder {
     const child = fork(new URL("./main.ts", import.meta.url), [], {
       detached: true,
       execArgv: [],
+      // It passes bytes on as they are.
+      serialization: "advanced",
       env: { PATH: process.env["PATH"] },
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
@@ -191,7 +193,7 @@ export type ToPtyHost =
 export type FromPtyHost =
   | { readonly type: "opened"; readonly id: number; readonly pid: number }
   | { readonly type: "notOpened"; readonly id: number; readonly reason: string }
-  | { readonly type: "data"; readonly id: number; readonly data: string }
+  | { readonly type: "data"; readonly id: number; readonly data: Uint8Array }
   /** The program has taken so much of what was written. */
   | { readonly type: "written"; readonly id: number; readonly length: number }
   | { readonly type: "exited"; readonly id: number; readonly exitCode: number; readonly signal: number }

@@ -2,6 +2,9 @@ import type { IBuffer, IMarker, Terminal } from "@xterm/headless";
 import { EchoFilter, type ExpectedEcho, NO_ECHO } from "./echo.ts";
 import { endOfText, readLines, readRows, startOfLine, withoutEmptyEnd } from "./screen-text.ts";
 
+/** The modes that switch to a screen of its own and back. */
+const ALTERNATE_SCREENS: readonly unknown[] = [47, 1047, 1049];
+
 /** So much of the output since an input is kept, in UTF-16 units, even after it has left the screen. */
 const KEPT_LENGTH = 1024 * 1024;
 
@@ -32,6 +35,9 @@ export class OutputSinceInput {
     // Programs that clear the screen go on at its top, above the place where the input was.
     terminal.parser.registerCsiHandler({ final: "J" }, ([which]) => this.#cleared(which));
     terminal.parser.registerEscHandler({ final: "c" }, () => this.#reset());
+    // What a full-screen program has shown is gone when it leaves, and stands after what came before it.
+    terminal.parser.registerCsiHandler({ prefix: "?", final: "h" }, (modes) => this.#aboutToSwitch(modes, "normal"));
+    terminal.parser.registerCsiHandler({ prefix: "?", final: "l" }, (modes) => this.#aboutToSwitch(modes, "alternate"));
     terminal.buffer.onBufferChange(({ type }) => this.#switched(type));
   }
 
@@ -133,12 +139,32 @@ export class OutputSinceInput {
   #cleared(which: number | number[] | undefined): false {
     const { active } = this.#terminal.buffer;
     const isAll = which === 2 || which === 3 || isHome(active);
-    if (active.type === "normal" && isAll) this.#beginAtTop(active);
+    if (isAll && active.type === "normal") this.#beginAtTop(active);
+    else if (isAll) this.#addChangedRows();
     return false;
+  }
+
+  #aboutToSwitch(modes: readonly (number | number[])[], from: IBuffer["type"]): false {
+    const { active } = this.#terminal.buffer;
+    if (active.type !== from || !modes.some((mode) => ALTERNATE_SCREENS.includes(mode))) return false;
+    if (from === "alternate") this.#addChangedRows();
+    else {
+      this.#add(withoutEmptyEnd(this.#linesInModel()));
+      this.#begin.marker?.dispose();
+      this.#begin = this.#placeOfCursor();
+    }
+    return false;
+  }
+
+  #addChangedRows(): void {
+    this.#add(this.#changedRows());
+    const { active } = this.#terminal.buffer;
+    this.#rowsBefore = new Set([...this.#rowsBefore, ...readRows(active, 0, active.length)]);
   }
 
   /** Nothing is left of the model after this, nor of its markers. */
   #reset(): false {
+    this.#addChangedRows();
     this.#add(withoutEmptyEnd(this.#linesInModel()));
     this.#begin.marker?.dispose();
     this.#begin = { marker: undefined, column: 0 };

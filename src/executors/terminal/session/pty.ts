@@ -2,7 +2,7 @@ import type { TypedLine } from "../input/typed-line.ts";
 import type { ExpectedEcho } from "../screen/echo.ts";
 
 export interface PtyEvents {
-  data(data: string): void;
+  data(data: Uint8Array): void;
   /** `shown`: all that the terminal shows, where some of it may not have come as data. */
   exited(end: PtyEnd, shown?: ShownBefore): void;
 }
@@ -32,7 +32,7 @@ export interface Pty {
   noteInput?(note: InputNote): void;
   write(data: string): void;
   resize(columns: number, rows: number): void;
-  /** Says that so much of the output has been dealt with. Without it the program has to wait in the end. */
+  /** Says that so many bytes of the output have been dealt with. Without it the program has to wait in the end. */
   taken(length: number): void;
   /** Ends the program and everything that it has started. */
   end(): Promise<void>;

@@ -1,3 +1,4 @@
+import { StringDecoder } from "node:string_decoder";
 import type { Terminal } from "@xterm/headless";
 import { isHiddenPrompt } from "../input/hidden-prompt.ts";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
@@ -5,6 +6,7 @@ import { type ExpectedEcho, NO_ECHO } from "../screen/echo.ts";
 import { openModel } from "../screen/open-model.ts";
 import { OutputSinceInput, type RecentOutput } from "../screen/output-since-input.ts";
 import { TerminalScreen, unfinishedSequence } from "../screen/terminal-screen.ts";
+import { OutputStream } from "./output-stream.ts";
 import type { Pty, PtyEnd, PtyEvents, SessionFacts, ShownBefore } from "./pty.ts";
 
 export type SessionState = "initializing" | "active" | "waiting" | "error" | "terminated";
@@ -29,8 +31,11 @@ const RESET = "\u001bc";
 export class TerminalSession {
   readonly facts: SessionFacts;
   readonly screen: TerminalScreen;
+  /** All of its output. */
+  readonly stream = new OutputStream();
   readonly #model: Terminal;
   readonly #output: OutputSinceInput;
+  readonly #decoder = new StringDecoder("utf8");
   readonly #listeners = new Set<OutputListener>();
   readonly #watchers = new Set<Watcher>();
   #pty: Pty | undefined;
@@ -201,12 +206,15 @@ export class TerminalSession {
     this.#model.dispose();
   }
 
-  #receive(data: string): void {
+  #receive(bytes: Uint8Array): void {
+    this.stream.append(bytes);
+    const data = this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     const pieces = this.#waits > 0 ? splitForWatching(data) : [data];
     for (const piece of pieces) {
       this.#inFlight += piece.length;
       this.#model.write(piece, () => this.#takenIn(piece));
     }
+    this.#model.write("", () => this.#pty?.taken(bytes.length));
   }
 
   #takenIn(piece: string): void {
@@ -214,7 +222,6 @@ export class TerminalSession {
     this.#hasPrinted = true;
     this.#lastActivityAt = new Date();
     this.#unfinished = unfinishedSequence(this.#unfinished + piece);
-    this.#pty?.taken(piece.length);
     if (this.#waits > 0) this.#output.collect();
     for (const listener of this.#listeners) listener.data(piece);
     this.#changed(piece);

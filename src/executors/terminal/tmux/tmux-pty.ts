@@ -1,5 +1,4 @@
 import { readFileSync, rmSync } from "node:fs";
-import { StringDecoder } from "node:string_decoder";
 import { setTimeout } from "node:timers/promises";
 import { writeExact } from "../../../core/exact-json.ts";
 import { isAlive, sendSignal } from "../../sandbox/kernel/processes.ts";
@@ -37,7 +36,6 @@ export class TmuxPty implements Pty {
   readonly #control: ControlClient;
   readonly #death: ControlClient;
   readonly #window: OutputWindow;
-  readonly #decoder = new StringDecoder("utf8");
   #pid = 0;
   #serverPid = 0;
   #gathered: Buffer[] = [];
@@ -193,10 +191,7 @@ export class TmuxPty implements Pty {
   #flush(): void {
     const bytes = Buffer.concat(this.#gathered);
     this.#gathered = [];
-    const data = this.#decoder.write(bytes);
-    // Viewers count characters, not bytes.
-    this.#window.taken(bytes.length - data.length);
-    if (data !== "" && !this.#isLeft) this.#parts.events.data(data);
+    if (bytes.length > 0 && !this.#isLeft) this.#parts.events.data(bytes);
   }
 
   #exited(how: PtyEnd, shown?: ShownBefore): void {
