@@ -50,7 +50,12 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
     case "or":
       return expr.of.some((part) => isTrue(evaluateIn(part, work, locals)));
     case "compare":
-      return compare(expr.by, evaluateIn(expr.left, work, locals), evaluateIn(expr.right, work, locals), work);
+      return compare(
+        expr.by,
+        evaluateCompared(expr.left, expr.right, work, locals),
+        evaluateCompared(expr.right, expr.left, work, locals),
+        work,
+      );
     case "defined":
       return evaluateIn(expr.of, work, locals) !== undefined;
     case "first":
@@ -75,6 +80,14 @@ function readLocal(expr: PathExpr, work: Work, locals: Local | undefined): Json 
   return readPath(local?.value, expr.path, expr.readsJson, work.scope);
 }
 
+/** One with null asks whether a value is there; with anything else a value that is not there is noted. */
+function evaluateCompared(expr: Expr, other: Expr, work: Work, locals: Local | undefined): Json | undefined {
+  const value = evaluateIn(expr, work, locals);
+  if (value === undefined && isReference(expr) && !(other.op === "literal" && other.value === null))
+    work.scope.noteMissing?.(writePath(expr));
+  return value;
+}
+
 function fill(part: { readonly value: Expr; readonly written: string }, work: Work, locals: Local | undefined): string {
   const value = evaluateIn(part.value, work, locals);
   if (value === undefined || value === null) work.scope.noteMissing?.(part.written || writePath(part.value) || "null");
@@ -88,7 +101,12 @@ function isReference(expr: Expr): boolean {
 function writePath(expr: Expr): string {
   const path = expr.op === "first" ? expr.of[0] : expr;
   if (path?.op !== "path") return "";
-  return [path.root, path.name ?? "", ...(path.root === "steps" ? ["output"] : []), ...path.path]
+  return [
+    path.root === "local" ? "" : path.root,
+    path.name ?? "",
+    ...(path.root === "steps" ? ["output"] : []),
+    ...path.path,
+  ]
     .filter((part) => part !== "")
     .join(".");
 }

@@ -125,7 +125,7 @@ export interface Scope {
   matches?: Matches;
   /** Like `parseJson`, with a cache. */
   parse?(text: string): Json | undefined;
-  /** Told of what a text or a name was to have, and leads nowhere or is null, as it is written. */
+  /** Told of what a text, a name or a comparison was to have, and leads nowhere (in a text: or to null), as it is written. */
   noteMissing?(written: string): void;
 }
 

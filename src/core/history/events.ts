@@ -49,6 +49,8 @@ interface WithValue extends EventCommon {
 
 /** Value: the input. */
 interface InputTaken extends WithValue {
+  /** What conditions compare of the input, and it has not; of a call also references of its input that led nowhere. */
+  readonly missing?: readonly string[];
   /** Top-level names of the input: they settle what `{input.NAME}` means inside a fan-out. */
   readonly inputNames: readonly string[];
   readonly projected?: JsonObject;
@@ -118,7 +120,7 @@ export interface StepSucceeded extends WithValue {
   readonly reused?: { readonly run: string; readonly seq: number };
   /** Decisions of policies about the output: a rebuild asks no policy. */
   readonly policies?: readonly PolicyDecision[];
-  /** References of its input that led nowhere, as they are written. */
+  /** References that led nowhere, as they are written: of its input, and what conditions compare of its output. */
   readonly missing?: readonly string[];
 }
 
@@ -157,6 +159,8 @@ export interface StepProjected extends EventCommon {
   readonly type: "stepProjected";
   readonly path: string;
   readonly projected?: JsonObject;
+  /** As of `stepSucceeded`. */
+  readonly missing?: readonly string[];
   readonly assigned?: JsonObject;
 }
 
@@ -230,8 +234,6 @@ export interface CallResolved extends InputTaken {
   readonly workflow: string;
   /** How long the called run may take, where the call's terms say so. */
   readonly timeoutMs?: number;
-  /** As of `stepSucceeded`. */
-  readonly missing?: readonly string[];
 }
 
 /** The target of a wait, if it had to be computed. */

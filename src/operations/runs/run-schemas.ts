@@ -89,7 +89,9 @@ const stepSchema = z
     missing: z
       .array(z.string())
       .optional()
-      .describe("References of its input that led nowhere, or to null, as they are written. Absent: none."),
+      .describe(
+        "References that led nowhere, as they are written: of its input (in texts also to null), and what conditions compare of its output. Absent: none.",
+      ),
     violations: z
       .array(violationSchema)
       .optional()
@@ -172,6 +174,10 @@ export const runSchema = runSummarySchema
       })
       .optional()
       .describe("What keeps Restate from going on with it. Absent: nothing is known to."),
+    missing: z
+      .array(z.string())
+      .optional()
+      .describe("What conditions compare of its input, and it has not, as it is written. Absent: nothing."),
     awaited_events: z.array(z.string()).optional().describe("Names of the events that it waits for. Absent: none."),
     steps: z.array(stepSchema),
     artifacts: z.array(storedFileSchema).optional().describe("Files that it has produced. Absent: not asked for."),

@@ -98,3 +98,34 @@ steps:
   const { stdout: json } = await pawl(["runs", "show", await lastRun(cwd), "--json"], { cwd });
   expect(JSON.parse(json).data.steps[0].missing).toBeUndefined();
 });
+
+const GUARDED = `
+workflowId: guarded
+startAt: read
+steps:
+  read: {type: mcp, target: core.state.getRuntimeValue, inputMapping: {key: "'a'"}, transitions: {onSuccess: pick}}
+  pick:
+    type: control
+    subtype: branch
+    branches:
+      - {condition: "steps.read.output.sumary == 'good'", nextStep: good}
+      - {condition: "steps.read.output.note != null && trigger.payload.aproved == true", nextStep: good}
+      - {condition: "trigger.payload.who == null", nextStep: good}
+    default: other
+  good: {type: control, subtype: formatResponse, data: {done: "'yes'"}}
+  other: {type: control, subtype: formatResponse, data: {done: "'no'"}}
+`;
+
+test("what a condition compares and is not there is recorded, of outputs and of the input; whether something is there may be asked", async () => {
+  const cwd = application({ "guarded.yaml": GUARDED });
+  const { stdout, stderr } = await pawl(["run", "guarded.yaml", "-i", "approved=true", "-i", "who=Ann"], { cwd });
+  expect(stdout + stderr).toContain("which led nowhere");
+  const id = await lastRun(cwd);
+  const { stdout: json } = await pawl(["runs", "show", id, "--json"], { cwd });
+  const { missing, steps } = JSON.parse(json).data;
+  expect(missing, json).toEqual([expect.stringContaining("aproved")]);
+  const [read] = steps.filter(({ path }: { path: string }) => path.startsWith("read"));
+  expect(read.missing).toEqual([expect.stringContaining("sumary")]);
+  const page = await pawl(["runs", "show", id], { cwd });
+  expect(page.stdout).toContain("missing   conditions: ");
+});

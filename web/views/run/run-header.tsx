@@ -82,6 +82,9 @@ export function RunHeader({ run, step, isLost }: RunHeaderProps) {
           {waiting} calls wait for {pool}, which takes {width} at once.
         </p>
       ))}
+      {run.missing !== undefined && (
+        <p className="mt-1 text-sm text-wait">Conditions read what the input has not: {run.missing.join(", ")}.</p>
+      )}
       {run.awaited_events !== undefined && (
         <p className="mt-1 text-sm text-wait">It waits for: {run.awaited_events.join(", ")}.</p>
       )}

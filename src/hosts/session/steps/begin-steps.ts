@@ -11,6 +11,7 @@ import type { LiveRun } from "../live-run.ts";
 import { findAnswer } from "../reuse/reuse.ts";
 import { findInputSecrets, findMaskedLeaves, hideLeaves } from "../secrets/secret-leaves.ts";
 import { bindAll } from "../values/bind-step.ts";
+import { joinMissing } from "../values/missing-references.ts";
 import { inputProjection } from "../values/project-output.ts";
 import { lengthOf, toStoredValue } from "../values/stored-value.ts";
 import type { StepParts } from "./step-parts.ts";
@@ -35,6 +36,7 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
   }
   run.addPins(pinned.pins);
   run.addGraph(indexGraph(graph, pinned.graphHash));
+  const projection = inputProjection(graph, stored.value as JsonObject, parts.tools);
   // Secrets of the calling run stay secret in the called one.
   const leaves = [...secret, ...findMaskedLeaves(hidden, stored.value)];
   const seq = run.apply(
@@ -47,9 +49,9 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
       inputNames: inputNamesOf(graph, call.input),
       sealed: leaves.length === 0 ? undefined : parts.keepSecrets(run, leaves),
       timeoutMs: call.timeoutMs,
-      ...noted,
       ...lengthOf(stored),
-      ...inputProjection(graph, stored.value as JsonObject, parts.tools),
+      ...projection,
+      ...joinMissing(noted.missing, projection.missing),
     },
     stored.stored,
   );

@@ -5,6 +5,7 @@ import type { StepCommand } from "../../../core/history/commands.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import type { LiveRun } from "../live-run.ts";
 import { bindAll, outcomeArrival, projectValue } from "../values/bind-step.ts";
+import { joinMissing } from "../values/missing-references.ts";
 import { type Arrival, maskProjection, type Projection } from "../values/project-output.ts";
 import { lengthOf, toStoredValue } from "../values/stored-value.ts";
 import { askApproval, beginWait, resolveCall } from "./begin-steps.ts";
@@ -65,7 +66,10 @@ export class EngineSteps {
     const at = this.#parts.clock.now();
     const empty = isEmpty ? { empty: true } : {};
     const seq = run.apply(
-      { type: "stepSucceeded", at, path, attempt, ...noted, ...empty, ...lengthOf(stored), ...projection },
+      {
+        ...{ type: "stepSucceeded", at, path, attempt, ...empty, ...lengthOf(stored), ...projection },
+        ...joinMissing(noted.missing, projection.missing),
+      },
       isEmpty ? undefined : stored.stored,
     );
     if (!isEmpty) run.values.keep(seq, stored.value, stored.bytes);

@@ -3,6 +3,7 @@ import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
 import type { Json } from "../../../core/json.ts";
 import type { Asks, Failed, Outcome, Succeeded } from "../../../ports/executor.ts";
+import { joinMissing } from "../values/missing-references.ts";
 import type { Projection } from "../values/project-output.ts";
 import type { RunningTask } from "./running-task.ts";
 
@@ -35,7 +36,8 @@ export function toSucceededEvent(
   if (usage !== undefined) event.usage = usage;
   if (repaired === true) event.repaired = true;
   if (decisions !== undefined) event.policies = decisions;
-  if (task.bound.missing !== undefined) event.missing = task.bound.missing;
+  if ((task.bound.missing ?? projection.missing) !== undefined)
+    Object.assign(event, joinMissing(task.bound.missing, projection.missing));
   if (projection.projected !== undefined) event.projected = projection.projected;
   if (projection.assigned !== undefined) event.assigned = projection.assigned;
   return event;

@@ -8,50 +8,20 @@ import type { Handle, Instance } from "../../../core/history/run-state.ts";
 import { type Viewpoint, viewOf } from "../../../core/interpreter/lookup.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { LiveRun } from "../live-run.ts";
+import { MissingReferences } from "./missing-references.ts";
 import { type Arrival, type Projection, projectionExprs, projectOutput } from "./project-output.ts";
 
 /** The values of expressions as an instance sees them now, undefined where a path leads nowhere; and the references that do not lead anywhere. */
 export async function bindAll(run: LiveRun, instance: Instance, exprs: readonly Expr[]) {
   const from = viewOf(instance);
   const loaded = await run.values.load(from, exprs);
-  const { noteMissing, toEvent } = new MissingReferences(instance);
+  const { noteMissing, toEvent } = new MissingReferences(instance.scope.frame.graph.graph);
   const values = exprs.map((expr) => bind({ state: run.state, from, values: loaded, noteMissing }, expr));
   return { values, ...toEvent() };
 }
 
 /** What is called with them is told at the last moment, and no record has their values. Prompts read them as any other value. */
 const TAKE_VARIABLES: ReadonlySet<ExecutorKind> = new Set(["code", "http", "mcp", "terminal"]);
-
-/** How much is kept of references that led nowhere. */
-const MAX_MISSING = 20;
-const MAX_MISSING_CHARS = 200;
-
-/** Facts that dialects pass on where a request has them. */
-const MAY_BE_ABSENT: ReadonlySet<string> = new Set([
-  "input.context.appId",
-  "input.context.traceId",
-  "input.context.mcp_endpoint",
-  "input.requestId",
-  "input.session_id",
-]);
-
-/** References that lead nowhere, as they are written. A definition may say that they are meant so. */
-class MissingReferences {
-  readonly #noted = new Set<string>();
-  readonly #isLenient: boolean;
-
-  constructor({ scope }: Pick<Instance, "scope">) {
-    this.#isLenient = scope.frame.graph.graph.settings["references"] === "lenient";
-  }
-
-  readonly noteMissing = (written: string): void => {
-    if (this.#isLenient || this.#noted.size >= MAX_MISSING || MAY_BE_ABSENT.has(written)) return;
-    this.#noted.add(written.slice(0, MAX_MISSING_CHARS));
-  };
-
-  readonly toEvent = (): { readonly missing?: readonly string[] } =>
-    this.#noted.size === 0 ? {} : { missing: [...this.#noted] };
-}
 
 /** What a task is given. */
 export interface TaskInput {
@@ -70,10 +40,10 @@ export function bindTask(
   from: Viewpoint,
   values: Values,
 ): TaskInput {
-  const { noteMissing, toEvent } = new MissingReferences({ scope });
+  const { graph } = scope.frame.graph;
+  const { noteMissing, toEvent } = new MissingReferences(graph);
   const bindWith = (env: Values["env"]) =>
     bind({ state: run.state, from, values: { ...values, env }, noteMissing }, step.input) ?? null;
-  const { graph } = scope.frame.graph;
   const takesVariables =
     graph.envAllowed.length > 0 && TAKE_VARIABLES.has(step.executor) && !traitsOf(graph).isTerminal;
   const input = bindWith(takesVariables ? (name) => `\${${name}}` : values.env);

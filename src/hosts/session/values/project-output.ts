@@ -1,18 +1,22 @@
-import { bind, type Values } from "../../../core/binding/bind.ts";
+import { type Binding, bind, type Values } from "../../../core/binding/bind.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import { evaluate } from "../../../core/expressions/evaluate.ts";
 import type { Expr, Scope } from "../../../core/expressions/expr.ts";
 import { readPath } from "../../../core/expressions/read-path.ts";
+import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { maskJson } from "./mask-json.ts";
+import { MissingReferences } from "./missing-references.ts";
 
 /** The small values that control and scope variables read of an output. They are recorded with it. */
 export interface Projection {
   readonly projected?: JsonObject;
   readonly assigned?: JsonObject;
+  /** What conditions compare of the output, and it has not. */
+  readonly missing?: readonly string[];
 }
 
 /** A condition reads small values. Larger ones are not put into events. */
@@ -41,17 +45,21 @@ export function projectOutput(
 ): Projection {
   if (!instance.step.needsProjection) return NO_PROJECTION;
   const { project, assign } = instance.step.step;
-  const evaluateAll = (exprs: { readonly [name: string]: Expr }) => {
+  const { graph } = instance.scope.frame.graph;
+  // Failures, and results of terminal tools, have what they have.
+  const missing = hasFailed || traitsOf(graph).isTerminal ? undefined : new MissingReferences(graph);
+  const evaluateAll = (exprs: { readonly [name: string]: Expr }, noted?: Pick<Binding, "noteMissing">) => {
     const entries: [string, Json][] = [];
     for (const [name, expr] of Object.entries(exprs)) {
-      const value = bind({ state, from: viewOf(instance), values, output, hasFailed }, expr);
+      const value = bind({ state, from: viewOf(instance), values, output, hasFailed, ...noted }, expr);
       if (value !== undefined) entries.push([name, value]);
     }
     return Object.fromEntries(entries);
   };
   return {
-    ...(project === undefined ? {} : { projected: dropLarge(evaluateAll(project)) }),
+    ...(project === undefined ? {} : { projected: dropLarge(evaluateAll(project, missing)) }),
     ...(assign === undefined ? {} : { assigned: evaluateAll(assign) }),
+    ...missing?.toEvent(),
   };
 }
 
@@ -75,20 +83,18 @@ function isLarge(value: Json | undefined): boolean {
 export type TextTools = Pick<Scope, "matches" | "parse">;
 
 /** The values that control reads of a run's input, recorded with its start. */
-export function inputProjection(
-  graph: Graph,
-  input: JsonObject,
-  tools: TextTools = {},
-): { readonly projected?: JsonObject } {
+export function inputProjection(graph: Graph, input: JsonObject, tools: TextTools = {}): Omit<Projection, "assigned"> {
   const { project } = graph.input;
   if (project === undefined) return {};
+  const { noteMissing, toEvent } = new MissingReferences(graph);
   const projected: [string, Json][] = [];
   for (const [key, expr] of Object.entries(project)) {
     const value = evaluate(expr, {
       ...tools,
+      noteMissing,
       path: ({ root, path, readsJson }) => (root === "input" ? readPath(input, path, readsJson, tools) : undefined),
     });
     if (value !== undefined) projected.push([key, value]);
   }
-  return { projected: Object.fromEntries(projected) };
+  return { projected: Object.fromEntries(projected), ...toEvent() };
 }

@@ -28,6 +28,8 @@ export class RunHistory {
   /** How long values are as JSON, by their event: of those that are large, and then of those that were read. */
   readonly sizes = new Map<number, number>();
   finishedAt: number | undefined;
+  /** What conditions compare of the input, and it has not. */
+  missing: readonly string[] | undefined;
   #began: StepHistory[] = [];
   #ended: Instance[] = [];
   #changed = new Set<StepHistory>();
@@ -115,6 +117,7 @@ export class RunHistory {
     if ("bytes" in event && event.bytes !== undefined) this.sizes.set(seq, event.bytes);
     if ("usage" in event && event.usage !== undefined) this.usage = addUsage(this.usage, event.usage);
     if (event.type === "runFinished") this.finishedAt = event.at;
+    if (event.type === "runStarted") this.missing = event.missing;
     if (step === undefined) return;
     if ("missing" in event && event.missing !== undefined) step.missing = event.missing;
     if ("policies" in event && event.policies !== undefined) step.decisions = [...step.decisions, ...event.policies];

@@ -113,6 +113,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     usage: history.usage,
     ...(limits.length === 0 ? {} : { limits }),
     ...(awaited.length === 0 ? {} : { awaited_events: awaited }),
+    ...(history.missing === undefined ? {} : { missing: [...history.missing] }),
     error: errorOfRun(reading, cause),
     ...(hasEnded && ending?.code !== undefined ? { failed_path: findFailed(reading)?.path ?? null } : {}),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),

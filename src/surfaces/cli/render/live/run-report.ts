@@ -117,9 +117,10 @@ export class RunReport {
   }
 
   #tellMissing(event: Event): string[] {
-    const { path, missing = [] } = "missing" in event ? event : { path: "" };
+    const { missing = [] } = "missing" in event ? event : {};
     if (missing.length === 0) return [];
-    return [this.#paint("yellow", `${showPath(path)} read ${sanitize(missing.join(", "))}, which led nowhere`)];
+    const reader = "path" in event ? showPath(event.path) : "A condition";
+    return [this.#paint("yellow", `${reader} read ${sanitize(missing.join(", "))}, which led nowhere`)];
   }
 
   #approvalLine(path: string, message: string): string {

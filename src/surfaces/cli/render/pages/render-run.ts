@@ -17,7 +17,7 @@ export function renderRun(run: RunDescription, options: PageOptions): string {
   const failures = renderFailures(run.steps, paint);
   if (failures.length > 0) parts.push(failures.join("\n"));
   parts.push(renderSteps(run.steps, options));
-  const missing = run.steps.flatMap((step) => renderMissing(step, paint));
+  const missing = [run, ...run.steps].flatMap((of) => renderMissing(of, paint));
   if (missing.length > 0) parts.push(missing.join("\n"));
   const violations = run.steps.flatMap((step) => renderViolations(step, paint));
   if (violations.length > 0) parts.push(violations.join("\n"));
@@ -120,9 +120,11 @@ function stepRow(step: StepDescription, now: number): Segment[] {
   ];
 }
 
-function renderMissing({ path, missing = [] }: StepDescription, paint: Paint): string[] {
+function renderMissing(of: Pick<RunDescription, "missing"> | StepDescription, paint: Paint): string[] {
+  const { missing = [] } = of;
   if (missing.length === 0) return [];
-  return [`missing   ${showPath(path)}: ${paint("yellow", sanitize(missing.join(", ")))} led nowhere`];
+  const where = "path" in of ? showPath(of.path) : "conditions";
+  return [`missing   ${where}: ${paint("yellow", sanitize(missing.join(", ")))} led nowhere`];
 }
 
 /** One line for each. */
