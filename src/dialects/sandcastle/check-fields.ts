@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../core/json.ts";
+import { findUndeclared, isClosed, partOf } from "../declared-names.ts";
 import { isMisspelt, suggest } from "../did-you-mean.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
-import { fieldsOf, itemSchemaOf, outputSchemaOf, partOf } from "./declared-fields.ts";
+import { itemSchemaOf, outputSchemaOf } from "./declared-fields.ts";
 import { declaredNames, type ItemDomains } from "./items.ts";
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
@@ -88,29 +89,30 @@ interface Declared {
 }
 
 function checkPath(slot: Slot, path: Path, { schema, says }: Declared, problems: ProblemList): void {
-  path.forEach((key, index) => {
-    const known = fieldsOf(partOf(schema, path.slice(0, index)));
-    if (typeof key === "string" && known !== undefined && !known.has(key))
-      reportSlip(slot, key, { known, says, isClosed: isClosed(partOf(schema, path.slice(0, index))) }, problems);
-  });
+  const found = findUndeclared(path, schema);
+  if (found !== undefined) reportUndeclared(slot, String(path[found.at]), { known: found.known, says }, problems);
 }
 
-/** Nothing but what it declares can be there. */
-function isClosed(schema: JsonObject | undefined): boolean {
-  return schema?.["additionalProperties"] === false;
+interface Slip {
+  readonly known: ReadonlySet<string>;
+  readonly says: string;
 }
 
 function reportSlip(
-  { written, start, end }: Slot,
+  slot: Slot,
   name: string,
-  {
-    known,
-    says,
-    isClosed = false,
-  }: { readonly known: ReadonlySet<string>; readonly says: string; readonly isClosed?: boolean },
+  slip: Slip & { readonly isClosed: boolean },
   problems: ProblemList,
 ): void {
-  if (!isClosed && !isMisspelt(name, known)) return;
+  if (slip.isClosed || isMisspelt(name, slip.known)) reportUndeclared(slot, name, slip, problems);
+}
+
+function reportUndeclared(
+  { written, start, end }: Slot,
+  name: string,
+  { known, says }: Slip,
+  problems: ProblemList,
+): void {
   const message = `\`${toExcerpt(written)}\`: ${says} does not declare \`${toExcerpt(name)}\`.`;
   problems.slip({ code: "EXPRESSION_INVALID", at: { start, end }, message, remedy: suggest(name, known) });
 }

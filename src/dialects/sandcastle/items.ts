@@ -1,4 +1,5 @@
-import { fieldsOf as declaredFieldsOf, itemSchemaOf } from "./declared-fields.ts";
+import { fieldsOf as declaredFieldsOf } from "../declared-names.ts";
+import { itemSchemaOf } from "./declared-fields.ts";
 import type { Workflow } from "./parse.ts";
 import type { StepDefinition } from "./parse-step.ts";
 import { slotsOfStep } from "./references/slots.ts";

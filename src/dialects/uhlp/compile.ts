@@ -38,6 +38,7 @@ export async function compileUhlp(
   }
   const lowering: LowerContext = {
     workflowId: workflow.workflowId?.value ?? "",
+    payload: workflow.references === "lenient" ? undefined : workflow.inputSchema,
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,
     stepIds: new Set(steps.map(({ id }) => id)),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../../core/errors/error-table.ts";
+import type { JsonObject } from "../../../core/json.ts";
 
 /** A mistake in an expression, with its place in the text of the expression. */
 export interface ExpressionFault {
@@ -36,6 +37,8 @@ export interface ExpressionScope {
   /** `error`: inside of `catch`. */
   readonly allowsError: boolean;
   readonly workflowId: string;
+  /** What comes in. Absent: nothing is declared, or names may lead nowhere. */
+  readonly payload?: JsonObject | undefined;
 }
 
 interface LoopVariable {

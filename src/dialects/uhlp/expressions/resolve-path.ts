@@ -1,4 +1,5 @@
 import type { Expr, PathExpr } from "../../../core/expressions/expr.ts";
+import { findUndeclared } from "../../declared-names.ts";
 import { didYouMean, suggest } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, type ExpressionScope, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
@@ -40,9 +41,9 @@ function resolveRoot(written: Written, scope: ExpressionScope): Resolved {
   if (local !== undefined) return path({ ...local, path: toPath(keys) });
   switch (root.key) {
     case "trigger":
-      return resolveTrigger(keys);
+      return resolveTrigger(keys, scope);
     case "input":
-      return isJsonPath ? resolveTrigger(keys) : refuseRoot(root, scope);
+      return isJsonPath ? resolveTrigger(keys, scope) : refuseRoot(root, scope);
     case "context":
       return path({ root: "input", path: ["context", ...toPath(keys)] });
     case "steps":
@@ -58,10 +59,17 @@ function resolveRoot(written: Written, scope: ExpressionScope): Resolved {
   }
 }
 
-function resolveTrigger(keys: readonly Key[]): Resolved {
-  const inside = toPath(keys[0]?.key === "requestData" ? keys.slice(1) : keys);
+function resolveTrigger(keys: readonly Key[], { payload }: ExpressionScope): Resolved {
+  const inside = keys[0]?.key === "requestData" ? keys.slice(1) : keys;
   const [first, ...rest] = inside;
-  return first === "payload" ? { expr: payloadAt(rest) } : { expr: requestAt(...inside) };
+  if (first?.key !== "payload") return { expr: requestAt(...toPath(inside)) };
+  const path = toPath(rest);
+  const undeclared = findUndeclared(path, payload);
+  const at = undeclared && rest[undeclared.at];
+  if (at === undefined) return { expr: payloadAt(path) };
+  const name = String(at.key);
+  const message = `\`inputSchema\` does not declare \`${toExcerpt(name)}\`.`;
+  return refuse(at, { message, remedy: suggest(name, undeclared?.known ?? []) });
 }
 
 /** Whatever the source of the request. A body is a text, and read as JSON. */

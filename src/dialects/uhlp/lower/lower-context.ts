@@ -8,6 +8,7 @@ import type { Level, StepDefinition } from "../shape/step-shape.ts";
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
+  readonly payload: ExpressionScope["payload"];
   readonly problems: ProblemList;
   readonly maxSteps: number;
   /** Every id of the file. */

@@ -126,7 +126,8 @@ const READ_FROM_AROUND = "It runs inside of another step: read the output of tha
 
 function toExpressionScope({ flow, context, allowsOutput = false }: ValueScope): ExpressionScope {
   const { visible, locals, allowsError } = flow;
-  return { steps: visible, locals, allowsOutput, allowsError, workflowId: context.workflowId };
+  const { workflowId, payload } = context;
+  return { steps: visible, locals, allowsOutput, allowsError, workflowId, payload };
 }
 
 /** Several words or a path with slashes, nothing of an expression in it. */

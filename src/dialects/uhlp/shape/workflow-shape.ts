@@ -31,7 +31,7 @@ export const workflow = object({
   ...level,
   references: optional(
     choice(["checked", "lenient"]),
-    "`lenient`: references that lead nowhere are neither errors nor recorded, as in the original.",
+    "`lenient`: references that lead nowhere, and names that `inputSchema` rules out, are neither errors nor recorded, as in the original.",
     { otherwise: "`checked`" },
   ),
   maxSteps: optional(

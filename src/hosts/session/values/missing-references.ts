@@ -24,7 +24,8 @@ export class MissingReferences {
 
   readonly noteMissing = (written: string): void => {
     if (this.#isLenient || this.#noted.size >= MAX_MISSING || MAY_BE_ABSENT.has(written)) return;
-    this.#noted.add(written.slice(0, MAX_MISSING_CHARS));
+    // As UHLP writes it.
+    this.#noted.add(written.replace(/^input\.requestData\./, "trigger.").slice(0, MAX_MISSING_CHARS));
   };
 
   readonly toEvent = (): { readonly missing?: readonly string[] } =>
