@@ -50,12 +50,7 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
     case "or":
       return expr.of.some((part) => isTrue(evaluateIn(part, work, locals)));
     case "compare":
-      return compare(
-        expr.by,
-        evaluateCompared(expr.left, expr.right, work, locals),
-        evaluateCompared(expr.right, expr.left, work, locals),
-        work,
-      );
+      return compare(expr.by, compared(expr.left, work, locals), compared(expr.right, work, locals), work);
     case "defined":
       return evaluateIn(expr.of, work, locals) !== undefined;
     case "first":
@@ -80,11 +75,10 @@ function readLocal(expr: PathExpr, work: Work, locals: Local | undefined): Json 
   return readPath(local?.value, expr.path, expr.readsJson, work.scope);
 }
 
-/** One with null asks whether a value is there; with anything else a value that is not there is noted. */
-function evaluateCompared(expr: Expr, other: Expr, work: Work, locals: Local | undefined): Json | undefined {
+/** A value that is not there equals nothing, not even null: what is compared with it is noted. */
+function compared(expr: Expr, work: Work, locals: Local | undefined): Json | undefined {
   const value = evaluateIn(expr, work, locals);
-  if (value === undefined && isReference(expr) && !(other.op === "literal" && other.value === null))
-    work.scope.noteMissing?.(writePath(expr));
+  if (value === undefined && isReference(expr)) work.scope.noteMissing?.(writePath(expr));
   return value;
 }
 

@@ -109,7 +109,7 @@ steps:
     subtype: branch
     branches:
       - {condition: "steps.read.output.sumary == 'good'", nextStep: good}
-      - {condition: "steps.read.output.note != null && trigger.payload.aproved == true", nextStep: good}
+      - {condition: "defined(steps.read.output.note) && trigger.payload.aproved == true", nextStep: good}
       - {condition: "trigger.payload.who == null", nextStep: good}
     default: other
   good: {type: control, subtype: formatResponse, data: {done: "'yes'"}}
