@@ -8,8 +8,11 @@ import type { Answer, Asked, Places } from "./peer.ts";
 const ENGINES: Readonly<Record<string, readonly [name: string, packageName?: string]>> = {
   "pawl-sqlite": ["Pawl, SQLite"],
   "pawl-postgres": ["Pawl, PostgreSQL"],
+  "pawl-embedded-sqlite": ["Pawl in a program, SQLite"],
+  "pawl-embedded-postgres": ["Pawl in a program, PostgreSQL"],
   "pawl-restate": ["Pawl, Restate and SQLite"],
   dbos: ["DBOS, PostgreSQL", "@dbos-inc/dbos-sdk"],
+  "tanstack-workflow": ["TanStack Workflow, PostgreSQL", "@tanstack/workflow-core"],
   restate: ["Restate", "@restatedev/restate-server"],
   bullmq: ["BullMQ flows (jobs)", "bullmq"],
   "pg-boss": ["pg-boss (jobs)", "pg-boss"],
