@@ -1,12 +1,15 @@
 import { resolve } from "node:path";
 import { createApp } from "../app/create-app.ts";
 import type { SystemClock } from "../app/system-clock.ts";
+import { BoundedMap } from "../core/bounded-map.ts";
 import { ERRORS } from "../core/errors/error-table.ts";
 import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../core/exact-json.ts";
+import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { asObject, type Json } from "../core/json.ts";
 import type { AnyWorkflow, Workflow } from "../dialects/typescript/workflow.ts";
 import type { ShownProblem } from "../hosts/compiled-definition.ts";
+import type { SettledRun } from "../hosts/run-host.ts";
 import { findRun } from "../operations/application/find-run.ts";
 import type { AppHost, HttpService, OpenApplication } from "../operations/application/ports.ts";
 import { answerApproval } from "../operations/approvals/answer-approval.ts";
@@ -15,12 +18,12 @@ import { checkPrograms } from "../operations/definitions/program-file.ts";
 import { cancelUnfinished } from "../operations/runs/cancel-unfinished.ts";
 import { FollowedRuns } from "../operations/runs/follow/followed-runs.ts";
 import { streamRun } from "../operations/runs/follow/stream-run.ts";
-import { readRunResult } from "../operations/runs/read-run-result.ts";
+import { readRunOutcome } from "../operations/runs/read-run-result.ts";
 import { toRunInput } from "../operations/start/input/to-run-input.ts";
 import { prepareStart } from "../operations/start/prepare-run.ts";
 import { RequestRunner } from "../operations/start/request-runner.ts";
 import { Submissions } from "../operations/start/submit-run.ts";
-import type { RunRecord } from "../ports/journal.ts";
+import { JsonSchemas } from "../schemas/json-schemas.ts";
 import type { Pawl, PawlOptions, RunFailed, StartedRun } from "./api.ts";
 import { Programs } from "./programs.ts";
 
@@ -30,6 +33,9 @@ export interface EngineParts {
   readonly host: AppHost;
   readonly programs: Programs;
   readonly submissions: Submissions;
+  /** What has been compiled and read, for the runs that follow. */
+  readonly checker: JsonSchemas;
+  readonly graphs: Map<string, IndexedGraph>;
   serving: Promise<HttpService> | undefined;
   /** Once it serves. */
   service: HttpService | undefined;
@@ -91,7 +97,7 @@ export class Engine implements Pawl {
       prepare: async (runId) => {
         const startable = {
           definition,
-          input: await toRunInput(given, definition.graph),
+          input: await toRunInput(given, definition.graph, this.parts.checker),
           ...(runId === undefined ? {} : { runId }),
         };
         const agent = this.#agent === undefined ? {} : { agent: this.#agent };
@@ -170,12 +176,15 @@ export class Engine implements Pawl {
 
   async #result<Out>(runId: string): Promise<Out> {
     const record = await this.#ended(runId);
-    const { outcome } = await readRunResult(await this.parts.app.records(), record);
+    const outcome = await readRunOutcome(await this.parts.app.records(), record, this.parts.graphs);
     if (outcome.is === "completed") return outcome.output as Out;
     throw new this.#Failed(record, outcome);
   }
 
-  async #ended(runId: string): Promise<RunRecord> {
+  async #ended(runId: string): Promise<SettledRun> {
+    // Who watches a run is told all of it from its beginning, so that is only done for one that rests without an end.
+    const rested = await this.parts.host.settled(runId);
+    if (rested.completedAt !== undefined) return rested;
     for (;;) {
       const news = Promise.withResolvers<void>();
       const stop = this.parts.host.watch(runId, ({ type }) => type === "event" && news.resolve());
@@ -203,6 +212,9 @@ function sayProblems(error: unknown): never {
 function toJson(value: unknown): Json {
   return parseExact(writeExact(value));
 }
+
+/** Graphs of runs that have ended: a program has few workflows. */
+const MAX_GRAPHS = 100;
 
 interface OpenData {
   readonly parts: Promise<EngineParts>;
@@ -281,7 +293,8 @@ async function openParts(app: OpenApplication, programs: Programs): Promise<Engi
     });
   }
   const runner = new RequestRunner(host, { maxInFlight: Number.POSITIVE_INFINITY });
-  return { app, host, programs, submissions: new Submissions(runner), serving: undefined, service: undefined };
+  const kept = { checker: new JsonSchemas(), graphs: new BoundedMap<string, IndexedGraph>(MAX_GRAPHS) };
+  return { app, host, programs, submissions: new Submissions(runner), ...kept, serving: undefined, service: undefined };
 }
 
 async function serveParts(parts: EngineParts, serve: NonNullable<PawlOptions["serve"]>): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Graph } from "../core/graph/graph.ts";
 import type { Event, RunStarted, SentKey } from "../core/history/events.ts";
+import type { Handle } from "../core/history/run-state.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { BudgetView } from "../ports/waits.ts";
@@ -7,6 +8,11 @@ import type { CompiledDefinition } from "./compiled-definition.ts";
 
 /** The name of no run: who watches it is told what this process says of all its runs. */
 export const EVERY_RUN = "every-run";
+
+/** A run that rests or has ended. `output`: where its output stands, of one that has come to its end in this process. */
+export interface SettledRun extends RunRecord {
+  readonly output?: Handle;
+}
 
 /** Drives runs: reads, decides, appends, performs. One per data directory, held by the process that owns it. */
 export interface RunHost {
@@ -21,7 +27,7 @@ export interface RunHost {
   /** Calls `listen` with every event of a run from now on, after its commit, and with progress in between. */
   watch(runId: string, listen: (notice: RunNotice) => void): () => void;
   /** Resolves when the run has ended, or when it only waits: for a person, for an event, or for a time that is far away. */
-  settled(runId: string): Promise<RunRecord>;
+  settled(runId: string): Promise<SettledRun>;
   /** What attempts under way here hold of budgets, and what these runs wait for. Absent: others drive all runs. */
   budgetView?(runs: readonly string[]): BudgetView;
   /** How many runs are in memory here. */

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
-import type { RunHost, RunNotice, RunRequest, RunStart } from "../../hosts/run-host.ts";
+import type { RunHost, RunNotice, RunRequest, RunStart, SettledRun } from "../../hosts/run-host.ts";
 import type { AppHost } from "../../operations/application/ports.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
@@ -114,7 +114,7 @@ export class ReconnectingHost implements AppHost {
     };
   }
 
-  async settled(runId: string): Promise<RunRecord> {
+  async settled(runId: string): Promise<SettledRun> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const record = await this.#withOwner(({ host }) => this.#settledBy(host, runId));
       if (this.role === "owner" || this.#isClosed || !isUnderWay(record)) return record;
@@ -162,7 +162,7 @@ export class ReconnectingHost implements AppHost {
   }
 
   /** An owner may leave as soon as the run has ended, before it has told all callers. */
-  async #settledBy(host: RunHost, runId: string): Promise<RunRecord> {
+  async #settledBy(host: RunHost, runId: string): Promise<SettledRun> {
     try {
       return await host.settled(runId);
     } catch (error) {

@@ -1,11 +1,12 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Command } from "../../core/history/commands.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
+import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import type { BudgetView } from "../../ports/waits.ts";
-import type { RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
+import type { RunHost, RunNotice, RunRequest, RunStart, SettledRun } from "../run-host.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
 import type { LiveRun, LiveRunHooks } from "../session/live-run.ts";
@@ -221,7 +222,7 @@ export class LocalHost implements RunHost {
     if (state.graph.graph.ending.storagePath !== undefined) this.#outbox.schedule();
   }
 
-  async settled(runId: string): Promise<RunRecord> {
+  async settled(runId: string): Promise<SettledRun> {
     const run = this.#runs.byId(runId) ?? (await this.#underWay(runId));
     if (run !== undefined) {
       const settled = isSettled(run) ? undefined : this.#settled.wait(run.runId);
@@ -229,7 +230,10 @@ export class LocalHost implements RunHost {
       await settled;
     }
     await this.#outbox.idle();
-    return run?.state.phase === "finished" && run.isDurable ? run.toRecord() : findRecord(this.#options.journal, runId);
+    if (run?.state.phase !== "finished" || !run.isDurable) return findRecord(this.#options.journal, runId);
+    const { root, ending } = run.state;
+    const hasOutput = root !== undefined && (ending?.status === "completed" || ending?.status === "partial");
+    return hasOutput ? { ...run.toRecord(), output: resultOf(root) } : run.toRecord();
   }
 
   isFar(wakeAt: number | undefined): boolean {

@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { type Journal, type RunRecord, UNFINISHED_STATUSES } from "../../ports/journal.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
-import type { RunHost, RunNotice, RunRequest, RunStart } from "../run-host.ts";
+import type { RunHost, RunNotice, RunRequest, RunStart, SettledRun } from "../run-host.ts";
 import type { RestateApi } from "./restate-api.ts";
 import type { RestateEndpoint } from "./restate-endpoint.ts";
 
@@ -66,7 +66,7 @@ export class RestateHost implements RunHost {
     return this.#parts.host.watch(runId, listen);
   }
 
-  settled(runId: string): Promise<RunRecord> {
+  settled(runId: string): Promise<SettledRun> {
     return this.#parts.host.settled(runId);
   }
 

@@ -9,7 +9,14 @@ import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
-import { EVERY_RUN, type RunHost, type RunNotice, type RunRequest, type RunStart } from "../run-host.ts";
+import {
+  EVERY_RUN,
+  type RunHost,
+  type RunNotice,
+  type RunRequest,
+  type RunStart,
+  type SettledRun,
+} from "../run-host.ts";
 import { RemoteWatch, toRelayed } from "./remote-watch.ts";
 
 export interface SharedHostParts {
@@ -100,7 +107,7 @@ export class SharedHost implements RunHost {
     };
   }
 
-  async settled(runId: string): Promise<RunRecord> {
+  async settled(runId: string): Promise<SettledRun> {
     const { local } = this.#parts;
     for (;;) {
       try {

@@ -1,8 +1,15 @@
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import type { Json } from "../../core/json.ts";
+import type { SettledRun } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
-import { type RunReading, type RunSources, readHandles, readRunHistory } from "./describe/describe-run-reading.ts";
+import {
+  openValues,
+  type RunReading,
+  type RunSources,
+  readHandles,
+  readRunHistory,
+} from "./describe/describe-run-reading.ts";
 import type { Attempt } from "./describe/step-history.ts";
 
 /** The metrics of a run, in the words of the sandbox protocol. */
@@ -48,6 +55,17 @@ export async function readRunResult(
   const { startedAt = record.createdAt, completedAt = startedAt } = record;
   const metrics = { run_id: record.id, execution_time_ms: completedAt - startedAt, mcp_calls: sumTools(reading) };
   return { record, outcome: await readOutcome(reading), metrics, reading };
+}
+
+/** Without metrics: where the host has said where the output is, no event is read for it. */
+export async function readRunOutcome(
+  sources: RunSources,
+  { output, ...record }: SettledRun,
+  graphs: Map<string, IndexedGraph>,
+): Promise<RunResult["outcome"]> {
+  if (output === undefined) return (await readRunResult(sources, record, graphs)).outcome;
+  const load = await readHandles({ values: openValues(sources, record.no) }, [output]);
+  return { is: "completed", output: load(output) };
 }
 
 const MODEL_TOOL = "core.llm.generate";

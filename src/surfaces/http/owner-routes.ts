@@ -102,7 +102,10 @@ export function mountOwnerRoutes(
     await (await app.host()).deleteRun(c.req.param("id"));
     return answer(c, null);
   });
-  http.get("/owner/runs/:id/settled", async (c) => answer(c, await (await app.host()).settled(c.req.param("id"))));
+  http.get("/owner/runs/:id/settled", async (c) => {
+    const { output: _, ...record } = await (await app.host()).settled(c.req.param("id"));
+    return answer(c, record);
+  });
   http.get("/owner/waits", async (c) => answer(c, await app.waits(c.req.query("runs")?.split(",") ?? [])));
   http.get("/owner/runs/:id/notices", async (c) => streamNotices(app, c.req.param("id")));
   // A server waits for the data as long as it reads the answer.
