@@ -6,30 +6,34 @@ import { setTimeout } from "node:timers/promises";
 
 const said = JSON.parse(readFileSync("/app/said.json", "utf8"));
 const EXAMPLE = "/opt/pawl/examples/lead-enrichment";
-const KEY = "a key that only this test has";
+const KEY = "a-key-that-only-this-test-has";
+
+/** Once it is started. */
+let server;
 
 check("it is no root", process.getuid?.() === 10001);
 check("the root file system is read-only", throws(() => writeFileSync("/opt/pawl/x", "")) === "EROFS");
 check("`pawl --version`", /^\d+\.\d+\.\d+/.test(pawl("--version")), pawl("--version").trim());
 const agent = ["--agent", `simulated:${EXAMPLE}.script.yaml`];
 const ran = pawl("run", `${EXAMPLE}.yaml`, "--input", `${EXAMPLE}.input.json`, ...agent, "--json");
-check("a run with simulated agents", JSON.parse(ran).status === "completed", `${ran.length} characters of JSON`);
+check("a run with simulated agents", JSON.parse(ran).data.status === "completed", `${ran.length} characters of JSON`);
 if (said.target === "sandbox") {
   writeFileSync("/tmp/double.py", "def double(input):\n    return input['n'] * 2\n");
   const step =
-    "{type: jit, target: {language: python, script: double.py, function: double}, inputMapping: {n: trigger.payload.n}}";
+    "{type: jit, target: {language: python, script: double.py, function: double}, inputMapping: {n: trigger.payload.n}, end: true}";
   writeFileSync("/tmp/double.yaml", `workflowId: double\nstartAt: twice\nsteps:\n  twice: ${step}\n`);
-  const doubled = JSON.parse(pawl("run", "/tmp/double.yaml", "-i", "n=21", "--json"));
-  check(
-    "a code step in Python, in its sandbox",
-    JSON.stringify(doubled.output).includes("42"),
-    JSON.stringify(doubled.output),
-  );
+  const { outputs } = JSON.parse(pawl("run", "/tmp/double.yaml", "-i", "n=21", "--json")).data;
+  check("a code step in Python, in its sandbox", outputs === 42, `21 doubled is ${outputs}`);
 }
 
 const [command, ...args] = [...JSON.parse(said.ENTRYPOINT), ...JSON.parse(said.CMD)];
-const env = { ...process.env, API_KEY: KEY, PAWL_AGENT__PROVIDER: `simulated:${EXAMPLE}.script.yaml` };
-const server = spawn(command, args, { env, stdio: ["ignore", "ignore", "inherit"] });
+const env = {
+  ...process.env,
+  API_KEY: KEY,
+  LOG_LEVEL: "warn",
+  PAWL_AGENT__PROVIDER: `simulated:${EXAMPLE}.script.yaml`,
+};
+server = spawn(command, args, { env, stdio: ["ignore", "ignore", "inherit"] });
 const ended = once(server, "exit");
 for (let tries = 0; (await ask("/ready").catch(() => ({ status: 0 }))).status !== 200; tries += 1) {
   if (tries === 300 || server.exitCode !== null) fail("`pawl serve` is ready");

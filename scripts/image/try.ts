@@ -1,4 +1,4 @@
-// `npm run try:image [-- TARGET]`: lays out the root file system of an image as the Dockerfile says, without a container engine, and
+// `npm run try:image [-- TARGET ...]`: lays out the root file system of an image as the Dockerfile says, without a container engine, and
 // tries it: `smoke.mjs` runs in it as its user, with a read-only root and a network of its own. Needs root, `mmdebstrap` and a network.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -43,19 +43,17 @@ cd "$folder"
 exec "$@"
 `;
 
-const target = process.argv[2] ?? "plain";
+const targets = process.argv.length > 2 ? process.argv.slice(2) : ["plain", "sandbox"];
 const work = mkdtempSync(join(tmpdir(), "pawl-image-"));
 const stages = readStages(readFileSync(join(ROOT, "Dockerfile"), "utf8"));
 const built = new Map<string, Image>();
-let status = 1;
+let failures = targets.length;
 try {
-  const image = build(target);
-  console.log(`== ${target}: ${execFileSync("du", ["-shx", image.root], { encoding: "utf8" }).split("\t")[0]}`);
-  status = smoke(image);
+  for (const target of targets) if (smoke(build(target), target) === 0) failures -= 1;
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
-process.exit(status);
+process.exit(failures === 0 ? 0 : 1);
 
 function readStages(text: string): readonly Stage[] {
   const lines = text
@@ -165,7 +163,8 @@ function networkOf(root: string): Record<string, string> {
   return Object.fromEntries(given);
 }
 
-function smoke(image: Image): number {
+function smoke(image: Image, target: string): number {
+  console.log(`== ${target}: ${execFileSync("du", ["-shx", image.root], { encoding: "utf8" }).split("\t")[0]}, tried`);
   const inside = join(image.root, "app/smoke.mjs");
   cpSync(join(import.meta.dirname, "smoke.mjs"), inside);
   chmodSync(inside, 0o644);

@@ -35,10 +35,13 @@ async function open(options: Partial<PawlOptions>, ...workflows: AnyWorkflow[]):
   return pawl;
 }
 
-/** What a workflow gives for an input. */
+/** What a workflow gives for an input: when its run ends, and read from the journal afterwards. */
 async function resultOf<In, Out>(flow: Workflow<In, Out>, input: In): Promise<Out> {
   const pawl = await open({}, flow as unknown as AnyWorkflow);
-  return (await pawl.start(flow as Workflow<unknown, Out>, input)).result();
+  const started = await pawl.start(flow as Workflow<unknown, Out>, input);
+  const result = await started.result();
+  expect(await pawl.run(started.id).result()).toEqual(result);
+  return result;
 }
 
 test("values go from step to step, through loops, choices and lists", async () => {
