@@ -79,17 +79,23 @@ const WAYS = [
   ["nodenext from CommonJS", { module: "nodenext" }, "commonjs"],
 ] as const;
 
-/** The package as it is published, installed beside what it says it needs and nothing else. */
-async function install(type: string): Promise<string> {
-  const folder = application({ "package.json": JSON.stringify({ type }) });
+/** The package as it is published. */
+async function pack(folder: string): Promise<string> {
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
     cwd: ROOT,
   });
   const [, archive = ""] = /"filename": "([^"]+)"/.exec(stdout) ?? [];
+  return join(folder, archive);
+}
+
+/** Installed beside what it says it needs and nothing else. */
+async function install(type: string): Promise<string> {
+  const folder = application({ "package.json": JSON.stringify({ type }) });
+  const archive = await pack(folder);
   const installed = join(folder, "node_modules/pawl");
   mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
   mkdirSync(installed);
-  await run("tar", ["-xzf", join(folder, archive), "-C", installed, "--strip-components=1"]);
+  await run("tar", ["-xzf", archive, "-C", installed, "--strip-components=1"]);
   const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   for (const name of [...Object.keys(dependencies), "@types/node", "undici-types"]) {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
@@ -137,3 +143,25 @@ test.each(WAYS)(
     expect(stdout).toContain("embedded");
   },
 );
+
+test("from `npm i` to the end of a first run it takes a minute at most, and no script of a package is run", async () => {
+  const folder = application({ "package.json": JSON.stringify({ type: "module" }) });
+  const archive = await pack(folder);
+  const program = `
+    import { openPawl, run, workflow } from "pawl";
+    const flow = workflow("first", {}, () => run("answer", {}, () => 42));
+    const pawl = await openPawl({ workflows: [flow], data: ".pawl" });
+    console.log(await (await pawl.start(flow, {})).result());
+    await pawl.close();
+  `;
+  writeFileSync(join(folder, "first.mjs"), program);
+  const startedAt = performance.now();
+  await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", archive], { cwd: folder });
+  const installedAt = performance.now();
+  const { stdout } = await run(process.execPath, ["first.mjs"], { cwd: folder });
+  const endedAt = performance.now();
+  expect(stdout).toBe("42\n");
+  const took = [installedAt - startedAt, endedAt - installedAt].map((ms) => `${(ms / 1000).toFixed(1)} s`);
+  console.log(`npm i: ${took[0]}; the first run, with Node and the engine: ${took[1]}`);
+  expect(endedAt - startedAt).toBeLessThan(60_000);
+}, 120_000);
