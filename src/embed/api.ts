@@ -44,6 +44,20 @@ export interface Pawl {
   ): Promise<StartedRun<Out>>;
   /** A run that was started before, here or elsewhere. */
   run<Out = unknown>(id: string): StartedRun<Out>;
+  /**
+   * Does a run that has ended again, from a step on (default: the first that failed; of a completed run all of it), and takes over
+   * what came before. `current`: with the workflow as this program has it now. `changes`: what the new run does differently, as
+   * `POST /runs/{id}/fork` takes it. Throws `RUN_NOT_ENDED`, `STEP_NOT_FOUND`, `CHANGE_INVALID`.
+   */
+  rerun<Out = unknown>(
+    runId: string,
+    options?: {
+      readonly from?: string;
+      readonly current?: boolean;
+      readonly changes?: { readonly [name: string]: unknown };
+      readonly idempotencyKey?: string;
+    },
+  ): Promise<StartedRun<Out>>;
   /** Answers an approval with yes, by the name of its step, or its path where it stands in a loop. `edited`: what its form asks for. */
   approve(runId: string, step: string, edited?: unknown, by?: string): Promise<void>;
   reject(runId: string, step: string, comment?: string, by?: string): Promise<void>;

@@ -15,6 +15,7 @@ import type { AppHost, HttpService, OpenApplication } from "../operations/applic
 import { answerApproval } from "../operations/approvals/answer-approval.ts";
 import { listApprovals } from "../operations/approvals/describe-run-approvals.ts";
 import { checkPrograms } from "../operations/definitions/program-file.ts";
+import { forkRun, rerunRun } from "../operations/repeat/repetitions.ts";
 import { cancelUnfinished } from "../operations/runs/cancel-unfinished.ts";
 import { FollowedRuns } from "../operations/runs/follow/followed-runs.ts";
 import { streamRun } from "../operations/runs/follow/stream-run.ts";
@@ -115,6 +116,23 @@ export class Engine implements Pawl {
       events: (signal = new AbortController().signal) =>
         streamRun(this.parts.app, id, { followed: this.#followed }, signal),
     };
+  }
+
+  async rerun<Out = unknown>(id: string, asked: Parameters<Pawl["rerun"]>[1] = {}): Promise<StartedRun<Out>> {
+    const { from, current = false, changes, idempotencyKey } = asked;
+    const { app, submissions } = this.parts;
+    const request = {
+      id,
+      ...(from === undefined ? {} : { from_step: from }),
+      ...(current ? { definition: "current" as const } : {}),
+      ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+    };
+    const context = { app, submissions, by: "api" as const };
+    const { run_id: started } =
+      changes === undefined
+        ? await rerunRun.handle(context, request)
+        : await forkRun.handle(context, { ...request, changes: asObject(toJson(changes)) });
+    return this.run(started);
   }
 
   async approve(runId: string, step: string, edited?: unknown, by?: string): Promise<void> {

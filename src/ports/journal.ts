@@ -52,8 +52,8 @@ export interface Journal {
   }): Promise<readonly ClaimedRun[]>;
   /** From now on this process drives the run, if it does not yet. Undefined: another one does, or there is no such run. */
   claim(run: RunNo): Promise<ClaimedRun | undefined>;
-  /** Another process may drive these runs. */
-  release(runs: readonly RunNo[]): Promise<void>;
+  /** Another process may drive these runs. `untouched`: of them this process has only begun, and done nothing. */
+  release(runs: readonly RunNo[], untouched?: readonly RunNo[]): Promise<void>;
   /** The earliest `wakeAt` of a parked run. Those that a process drives may be left out. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;

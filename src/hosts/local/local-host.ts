@@ -5,6 +5,7 @@ import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
+import { PROGRAM_MARK } from "../../ports/step-functions.ts";
 import type { BudgetView } from "../../ports/waits.ts";
 import type { RunHost, RunNotice, RunRequest, RunStart, SettledRun } from "../run-host.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
@@ -47,6 +48,8 @@ export class LocalHost implements RunHost {
   /** The runs that were asked of this process, where it drives no others. */
   readonly #asked = new Set<RunNo>();
   readonly #released: RunNo[] = [];
+  /** Of those that it has begun: another program has their functions, and nothing of them is done here. */
+  readonly #handedOver = new Set<RunNo>();
   #releasing: Promise<void> = Promise.resolve();
   #isParking = false;
 
@@ -125,6 +128,8 @@ export class LocalHost implements RunHost {
     try {
       const run = await this.#begin(start);
       await run.durable();
+      // Whoever is told of it may take it up.
+      await this.#releasing;
       return run.toRecord();
     } finally {
       release?.();
@@ -162,7 +167,9 @@ export class LocalHost implements RunHost {
     const bound = await ledger.bind({ runId, workflow: graph.graph.name, tenantId });
     const about = toNewRun(start, { runId, at, pinned });
     const row = { status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0 } as const;
-    if (this.#options.drives?.runs === "own") this.#asked.add(no);
+    if (this.#mayDrive(start)) {
+      if (this.#options.drives?.runs === "own") this.#asked.add(no);
+    } else this.#handedOver.add(no);
     const run = this.#runs.add({ no, about, isNew: true, state: newRunState(graph), options, row, reusable });
     run.addPins(pinned.pins);
     const storedInput = input.value as JsonObject;
@@ -176,9 +183,15 @@ export class LocalHost implements RunHost {
     return run;
   }
 
+  /** A program's run is for a process that has its workflow, where there are several. */
+  #mayDrive({ definition: { text, graph } }: RunStart): boolean {
+    const { drives } = this.#options;
+    return drives === undefined || !text.startsWith(PROGRAM_MARK) || drives.programs?.().includes(graph.name) === true;
+  }
+
   /** Performs what the core has decided, after the commit of the event that caused it. */
   #perform(run: LiveRun, command: Command): void {
-    if (this.#options.drives?.runs === "none") return;
+    if (this.#options.drives?.runs === "none" || this.#handedOver.has(run.no)) return;
     if (this.#isParking && command.type !== "finishRun") {
       if (command.type === "startTask") this.#tasks.giveBack(run, command);
       return;
@@ -207,7 +220,7 @@ export class LocalHost implements RunHost {
   #afterCommit(run: LiveRun): void {
     const { ledger } = this.#parts;
     const { state } = run;
-    if (this.#options.drives?.runs === "none") return this.#runs.unload(run);
+    if (this.#options.drives?.runs === "none" || this.#handedOver.has(run.no)) return this.#runs.unload(run);
     if (this.#isParking) this.#letGo(run);
     if (!this.#settled.isEmpty && isSettled(run)) this.#settled.resolve(run.runId);
     if (state.phase !== "finished") {
@@ -347,7 +360,11 @@ export class LocalHost implements RunHost {
     this.#released.push(no);
     if (this.#released.length > 1) return;
     this.#releasing = Promise.resolve()
-      .then(() => this.#options.journal.release(this.#released.splice(0)))
+      .then(() => {
+        const released = this.#released.splice(0);
+        const untouched = released.filter((run) => this.#handedOver.delete(run));
+        return this.#options.journal.release(released, untouched);
+      })
       // They are taken up when this process has ended.
       .catch((error: unknown) => this.#options.onDefect(error));
   }

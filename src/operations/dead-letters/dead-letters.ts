@@ -5,7 +5,7 @@ import { rebuildRun } from "../../hosts/session/rebuild-run.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { DeadLetterNote } from "../../ports/service/dead-letter-notes.ts";
 import { findRun } from "../application/find-run.ts";
-import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
+import type { DefinitionPorts, Driving, Place, Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type PreparedRepetition, prepareRepetition } from "../repeat/prepare-repetition.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
@@ -101,7 +101,7 @@ export const retryDeadLetter = defineOperation({
       "Does the run again from the step that has failed; of several who ask one gets a run. A run whose step is held goes on itself.",
     names,
   },
-  async handle({ app, submissions, traceParent }: OperationContext<Place & Principal & Stores & Driving>, given) {
+  async handle({ app, submissions, traceParent }: OperationContext<DefinitionPorts & Driving>, given) {
     const { idempotency_key: idempotencyKey } = given;
     const { record, letter, isHeld } = await findDeadLetter(app, given.id);
     if (isHeld) {
@@ -172,7 +172,7 @@ interface DeadLetterRetry extends PreparedRepetition {
  * run never began counts for nothing but its id, under which whoever asks next begins; of several who do the host lets one.
  */
 async function prepareDeadLetterRetry(
-  app: Place & Principal & Stores,
+  app: DefinitionPorts,
   id: string,
   newId: string | undefined,
 ): Promise<DeadLetterRetry> {

@@ -126,6 +126,9 @@ async function changeAgent(
     ...(entries["timeout"] === undefined ? {} : literalOf("timeout", timeout)),
   };
   if (prompt === undefined) return { ...step, input: { op: "object", entries: changed } };
+  // References of a program have no names that a text could use: it is asked as it is written.
+  if (definition.graph.dialect === "typescript")
+    return { ...step, input: { op: "object", entries: { ...changed, ...literalOf("prompt", prompt) } } };
   const written = await compilePrompt(definition, step.id, prompt);
   if (written === undefined) {
     throw invalid(`changes.steps.${name}.prompt`, "cannot be changed: the definition has no such prompt");

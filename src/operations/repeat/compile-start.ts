@@ -16,6 +16,8 @@ export interface SentStart {
   readonly source: string | undefined;
   /** Options of the run: the application and the file that the text comes from, and which part of it is meant. */
   readonly options: JsonObject;
+  /** A program's own, which no text can say. */
+  readonly compiled?: CompiledDefinition | undefined;
 }
 
 /**
@@ -28,7 +30,8 @@ export async function compileStart(
 ): Promise<CompiledDefinition> {
   const { pinned, changes } = sent.options;
   const definition =
-    typeof pinned === "string" ? { ...sent, graph: await readPinnedGraph(app, pinned) } : await compileSent(app, sent);
+    sent.compiled ??
+    (typeof pinned === "string" ? { ...sent, graph: await readPinnedGraph(app, pinned) } : await compileSent(app, sent));
   if (changes === undefined) return definition;
   const { changeDefinition } = await import("./change-definition.ts");
   const changed = await changeDefinition(definition, changes);

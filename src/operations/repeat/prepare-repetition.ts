@@ -10,7 +10,7 @@ import { newRunId } from "../../hosts/session/new-run.ts";
 import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/session/secrets/secret-leaves.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { findRun } from "../application/find-run.ts";
-import type { Place, Principal, Stores } from "../application/ports.ts";
+import type { DefinitionPorts, Place, Principal, Stores } from "../application/ports.ts";
 import { readDefinitionText } from "../definitions/read-text-file.ts";
 import { limitAnew, limitCost } from "../limits/lower-limits.ts";
 import { toMicro } from "../limits/micro-dollars.ts";
@@ -53,7 +53,7 @@ export interface PreparedRepetition {
  * `STEP_NOT_FOUND`, `CHANGE_INVALID`, `INPUT_INVALID`, `FILE_NOT_FOUND`, `DEFINITION_INVALID`.
  */
 export async function prepareRepetition(
-  app: Place & Principal & Stores,
+  app: DefinitionPorts,
   request: RepetitionRequest,
   changes?: Json,
 ): Promise<PreparedRepetition> {
@@ -122,21 +122,22 @@ interface NextDefinition {
 
 /** The source of the new run is part of its options, so that any process that owns the data compiles the same. */
 async function findDefinition(
-  app: Place & Principal & Stores,
+  app: DefinitionPorts,
   record: RunRecord,
   asked: DefinitionWanted,
 ): Promise<NextDefinition> {
   const { pinned: _, changes: __, schedule_id: ___, traceparent: ____, ...kept } = asked.options;
   const isPinned = asked.choice === "pinned";
   const file = typeof kept["source"] === "string" ? kept["source"] : undefined;
-  const text = isPinned ? await readPinnedText(app, record) : await readCurrentText(record, file);
+  const ofProgram = kept["is_program"] === true && !isPinned ? findProgram(app, record) : undefined;
+  const text = isPinned ? await readPinnedText(app, record) : (ofProgram?.text ?? (await readCurrentText(record, file)));
   const options: JsonObject = {
     ...kept,
     ...changeGrants(app, kept, asked.wanted),
     ...(isPinned ? { pinned: record.graph } : {}),
     ...(asked.wanted === undefined ? {} : { changes: toKept(asked.wanted) }),
   };
-  const definition = await compileStart(app, { text, source: file, options });
+  const definition = await compileStart(app, { text, source: file, options, compiled: ofProgram });
   const notices = await compareWithSource(app, record, {
     definition: isPinned ? "the definition that the run began with is used" : "it is used as it is now",
     script: "the script that the run began with is used",
@@ -158,6 +159,16 @@ async function readPinnedText(app: Stores, { definition }: RunRecord): Promise<s
   const text = await (await app.records()).journal.readPinned(definition);
   if (text !== undefined) return text;
   throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned definition ${definition} is missing.` });
+}
+
+/** As the program that embeds this has it now. */
+function findProgram({ library }: DefinitionPorts, { id, workflow }: RunRecord): CompiledDefinition {
+  const found = library?.list().find(({ name }) => name === workflow)?.report.definition;
+  if (found !== undefined) return found;
+  throw new PawlError("NOT_SUPPORTED", {
+    message: `A program has started the run ${id}, and this process has not its workflow \`${workflow}\`.`,
+    remedy: "Ask a program that has it, by its HTTP API (`--url URL`), or use the definition that the run began with.",
+  });
 }
 
 async function readCurrentText({ id, workflow }: RunRecord, file: string | undefined): Promise<string> {

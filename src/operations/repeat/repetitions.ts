@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
-import type { Place, Principal, Stores } from "../application/ports.ts";
+import type { DefinitionPorts } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeLineage } from "../runs/describe/describe-lineage.ts";
 import { acceptedRunSchema } from "../runs/run-schemas.ts";
@@ -77,7 +77,7 @@ export const rerunRun = defineOperation({
     without: ["definition"],
   },
   handle(
-    context: OperationContext<Place & Principal & Stores>,
+    context: OperationContext<DefinitionPorts>,
     { id: run, from_step: fromStep, definition, idempotency_key: key },
   ) {
     const asked = { run, fromStep, definition };
@@ -129,7 +129,7 @@ export const forkRun = defineOperation({
     without: ["definition"],
   },
   handle(
-    context: OperationContext<Place & Principal & Stores>,
+    context: OperationContext<DefinitionPorts>,
     { id: run, from_step: fromStep, definition, idempotency_key: key, ...given },
   ) {
     // The changes were parsed from JSON.
@@ -143,7 +143,7 @@ export const forkRun = defineOperation({
 
 /** A rerun that does something differently: see `readForkChanges`. Where no step is named and one is changed, from there. */
 async function prepareFork(
-  app: Place & Principal & Stores,
+  app: DefinitionPorts,
   { changes, ...request }: RepetitionRequest & { readonly changes: JsonObject },
 ): Promise<PreparedRepetition> {
   if (Object.keys(changes).length === 0) {
@@ -161,7 +161,7 @@ async function prepareFork(
 }
 
 async function start(
-  { app, submissions, traceParent }: OperationContext<Place & Principal & Stores>,
+  { app, submissions, traceParent }: OperationContext<DefinitionPorts>,
   idempotencyKey: string | undefined,
   request: Pick<RunRequest<PreparedRepetition>, "asked" | "prepare">,
 ) {

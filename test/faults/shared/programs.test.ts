@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type AnyWorkflow, approval, openPawl, type Pawl, run, workflow } from "../../../src/embed/pawl.ts";
+import { type AnyWorkflow, approval, openPawl, type Pawl, run, StepFailure, workflow } from "../../../src/embed/pawl.ts";
 import { temporaryFolder } from "../../contracts/temporary-folder.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
@@ -48,4 +48,32 @@ test("a run goes on where its functions are, and no other process of the databas
   // Any process may be asked: the answer reaches the one that has the functions.
   await server.approve(id, "send?");
   expect(await second.run(id).result()).toBe("sent after paid");
+});
+
+test("a rerun is driven where the functions are, whichever process is asked for it, and its step that may run only once runs once", async () => {
+  const open = await programs();
+  let calls = 0;
+  const flow = workflow("once", {}, () =>
+    run(
+      "pay",
+      {},
+      (): string => {
+        calls += 1;
+        if (calls === 1) throw new StepFailure("BROKEN", "No.");
+        return `paid at ${calls}`;
+      },
+      { atMostOnce: true },
+    ),
+  );
+  const program = await open([flow]);
+  const { id } = await program.start(flow, {});
+  await expect(program.run(id).result()).rejects.toMatchObject({ code: "BROKEN" });
+  const server = await open([], { serve: { port: 0 } });
+  const other = await open([workflow("other", {}, () => run("a", {}, () => 1))]);
+  for (const asked of [server, other]) {
+    const again = await asked.rerun(id);
+    expect(await program.run(again.id).result()).toBe(`paid at ${calls}`);
+  }
+  expect(calls).toBe(3);
+  await expect(other.rerun(id, { current: true })).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
 });

@@ -72,7 +72,7 @@ export async function openPostgresJournal({ database, lease }: PostgresJournalOp
     append: (entries, token) => writer.append(entries, token),
     claim: (run) => writer.claim(run),
     claimDue: (options) => claims.claimDue(options),
-    release: (runs) => writer.release(runs),
+    release: (runs, untouched) => writer.release(runs, untouched),
     finishOutbox: (ids) => writer.finishOutbox(ids),
     deleteRun: (run) => writer.deleteRun(run),
     close: () => claims.close(),
@@ -233,8 +233,8 @@ class PostgresWriter implements BatchOwner {
     }
   }
 
-  release(runs: readonly RunNo[]): Promise<void> {
-    const releasing = this.#appending.then(() => this.#claims.release(runs));
+  release(...released: Parameters<Journal["release"]>): Promise<void> {
+    const releasing = this.#appending.then(() => this.#claims.release(...released));
     this.#releasing = Promise.allSettled([this.#releasing, releasing]);
     return releasing;
   }

@@ -38,7 +38,7 @@ const SELECT_CLAIMED = `SELECT ${CLAIMED_COLUMNS} FROM runs WHERE no = ANY(?::bi
 
 const SELECT_OWN = `SELECT ${CLAIMED_COLUMNS} FROM runs WHERE owner = ? AND ${UNFINISHED} ORDER BY no`;
 
-const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + 1, lost_at = NULL
+const RELEASE = `UPDATE runs SET owner = NULL, epoch = epoch + CASE WHEN no = ANY(?::bigint[]) THEN 0 ELSE 1 END, lost_at = NULL
   WHERE no = ANY(?::bigint[]) AND owner = ? AND ${UNFINISHED}`;
 
 /** A run begins with the epoch 1, and whoever lets go of it raises it before the next one claims it. */
@@ -179,11 +179,11 @@ export class RunClaims {
   }
 
   /** Those that it does not drive are passed over. */
-  async release(runs: readonly RunNo[]): Promise<void> {
+  async release(runs: readonly RunNo[], untouched: readonly RunNo[] = []): Promise<void> {
     const { owner } = this;
     const held = runs.filter((run) => this.#driven.delete(run));
     if (owner === null || held.length === 0) return;
-    await this.#changeOwner(() => this.#database.run(RELEASE, toPostgresArray(held), owner));
+    await this.#changeOwner(() => this.#database.run(RELEASE, toPostgresArray(untouched), toPostgresArray(held), owner));
   }
 
   async close(): Promise<void> {
