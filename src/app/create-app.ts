@@ -76,7 +76,11 @@ export interface AppOptions {
 }
 
 /** The steps of other programs' functions wait for these programs. */
-const NO_FUNCTIONS: StepFunctions = { find: () => undefined, changed: () => new Promise(() => undefined) };
+const NO_FUNCTIONS: StepFunctions = {
+  find: () => undefined,
+  versionOf: () => undefined,
+  changed: () => new Promise(() => undefined),
+};
 
 /** How soon a server that is not ready looks again. */
 const LOOK_AGAIN_MS = 500;

@@ -85,6 +85,11 @@ export interface TestPawl extends Pawl {
 /** A run that was started. */
 export interface StartedRun<Out> {
   readonly id: string;
+  /** How it stands. `error`: why it has ended so, or what it cannot go on without, such as a function of another version. */
+  status(): Promise<{
+    readonly status: string;
+    readonly error: { readonly code: string; readonly message: string; readonly remedy: string } | null;
+  }>;
   /** Waits until it has ended, however long that is. Rejects with `RunFailed` where it has not completed. */
   result(): Promise<Out>;
   /** What happens in it, from its beginning to its end, as `GET /runs/{id}/stream` tells it. */

@@ -17,6 +17,8 @@ import { listApprovals } from "../operations/approvals/describe-run-approvals.ts
 import { checkPrograms } from "../operations/definitions/program-file.ts";
 import { forkRun, rerunRun } from "../operations/repeat/repetitions.ts";
 import { cancelUnfinished } from "../operations/runs/cancel-unfinished.ts";
+import { describeHead } from "../operations/runs/describe/describe-run.ts";
+import { readRunHistory } from "../operations/runs/describe/describe-run-reading.ts";
 import { FollowedRuns } from "../operations/runs/follow/followed-runs.ts";
 import { streamRun } from "../operations/runs/follow/stream-run.ts";
 import { readRunOutcome } from "../operations/runs/read-run-result.ts";
@@ -112,6 +114,7 @@ export class Engine implements Pawl {
   run<Out = unknown>(id: string): StartedRun<Out> {
     return {
       id,
+      status: () => this.#status(id),
       result: () => this.#result<Out>(id),
       events: (signal = new AbortController().signal) =>
         streamRun(this.parts.app, id, { followed: this.#followed }, signal),
@@ -190,6 +193,12 @@ export class Engine implements Pawl {
       });
     }
     await answerApproval(this.parts.app, { record, path: only.path, asked: only.asked }, answer);
+  }
+
+  async #status(runId: string) {
+    const reading = await readRunHistory(await this.parts.app.records(), await findRun(this.parts.app, runId));
+    const { status, error } = await describeHead(reading, { withOutputs: false });
+    return { status, error };
   }
 
   async #result<Out>(runId: string): Promise<Out> {

@@ -39,6 +39,14 @@ export class Programs implements StepFunctions {
     return undefined;
   }
 
+  versionOf(key: string): number | undefined {
+    for (const { workflow } of this.#workflows.values()) {
+      const found = workflow.functions.get(key);
+      if (found !== undefined) return found.version;
+    }
+    return undefined;
+  }
+
   changed(): Promise<void> {
     return this.#added.promise;
   }

@@ -7,7 +7,7 @@ import { untilAborted } from "./until-aborted.ts";
 
 /**
  * Calls functions of the program that embeds the engine. A step whose function the program does not have, or has in another
- * version, waits for it: the wrong program fails no run.
+ * version, waits for it, and that is on record: the wrong program fails no run.
  */
 export function createFunctionExecutor(functions: StepFunctions): Executor<Outcome> {
   return {
@@ -16,15 +16,25 @@ export function createFunctionExecutor(functions: StepFunctions): Executor<Outco
       const { function: key, version, input = null } = asObject(task.input);
       const asked = { key: String(key), version: Number(version) };
       let does = functions.find(asked);
-      if (does === undefined) task.emit({ type: "capacity", isWaiting: true });
+      if (does === undefined) task.emit({ type: "lacks", what: explainLack(task, asked, functions) });
       while (does === undefined) {
         await untilAborted(functions.changed(), signal);
         does = functions.find(asked);
-        if (does !== undefined) task.emit({ type: "capacity", isWaiting: false });
+        if (does !== undefined) task.emit({ type: "lacks", what: undefined });
       }
       return call(does, input, contextOf(task, signal));
     },
   };
+}
+
+function explainLack(
+  { workflow, stepId }: Task,
+  { key, version }: { readonly key: string; readonly version: number },
+  functions: StepFunctions,
+): string {
+  const has = functions.versionOf(key);
+  const present = has === undefined ? "has no such function" : `has it in version ${has}`;
+  return `"${stepId}" of the workflow \`${workflow}\` waits for its function \`${key}\` in version ${version}, with which the run began. Process ${process.pid} drives the run and ${present}.`;
 }
 
 async function call(does: StepFunction, input: Json, context: StepContext): Promise<Outcome> {

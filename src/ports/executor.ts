@@ -115,6 +115,8 @@ export type Progress =
   | { readonly type: "live"; readonly event: JsonObject }
   /** It waits for a server that can do no more at once, or no longer. Meanwhile its time-out stands still. */
   | { readonly type: "capacity"; readonly isWaiting: boolean }
+  /** The process has not what the step needs, which is on record for people, or has it now. Meanwhile its time-out stands still. */
+  | { readonly type: "lacks"; readonly what: string | undefined }
   /** A call of a model or a tool that is over, for who observes: never stored. */
   | { readonly type: "call"; readonly call: WorkCall };
 

@@ -54,6 +54,8 @@ export interface Journal {
   claim(run: RunNo): Promise<ClaimedRun | undefined>;
   /** Another process may drive these runs. `untouched`: of them this process has only begun, and done nothing. */
   release(runs: readonly RunNo[], untouched?: readonly RunNo[]): Promise<void>;
+  /** Whether a process drives it now. Absent: there is only one. */
+  isDriven?(run: RunNo): Promise<boolean>;
   /** The earliest `wakeAt` of a parked run. Those that a process drives may be left out. */
   nextWakeAt(): Promise<number | undefined>;
   readPinned(hash: string): Promise<string | undefined>;

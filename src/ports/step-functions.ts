@@ -2,6 +2,8 @@
 export interface StepFunctions {
   /** Undefined: the program has no such function, or has it in another version. */
   find(asked: { readonly key: string; readonly version: number }): StepFunction | undefined;
+  /** The version in which the program has it, if it has it at all. */
+  versionOf(key: string): number | undefined;
   /** Resolves when functions have been added. */
   changed(): Promise<void>;
 }

@@ -3,7 +3,17 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type AnyWorkflow, agent, each, openPawl, type Pawl, run, StepFailure, text, workflow } from "../../src/embed/pawl.ts";
+import {
+  type AnyWorkflow,
+  agent,
+  each,
+  openPawl,
+  type Pawl,
+  run,
+  StepFailure,
+  text,
+  workflow,
+} from "../../src/embed/pawl.ts";
 import { temporaryFolder } from "../contracts/temporary-folder.ts";
 
 const exec = promisify(execFile);

@@ -196,6 +196,11 @@ export const ERRORS = {
     "Look at the step's work, then go on with `pawl runs resume RUN`.",
     1,
   ),
+  PROGRAM_MISSING: row(
+    "No process that drives the run has the function of the step in the version with which the run began.",
+    "Start a program that has it so. Or go on with what the program has now: `pawl runs cancel RUN`, then `pawl runs rerun RUN --current`.",
+    1,
+  ),
   TIMEOUT: row("The step took longer than its time-out.", "Raise `timeout`, or make the step smaller.", 1),
   RUN_TIMEOUT: row("The run took longer than its time-out.", "Raise the time-out, or make the workflow smaller.", 124),
   RUN_CANCELLED: row("The run was cancelled.", "Start it again with `pawl runs rerun ID`.", 130),

@@ -87,7 +87,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     reason: "The server died.",
     decided: [],
   },
-  stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", bytes: 5_000, decided: [] },
+  stepRecorded: { type: "stepRecorded", ...step, key: "turn/1", lacks: "A function.", bytes: 5_000, decided: [] },
   stepLogged: { type: "stepLogged", ...step, bytes: 5_000, decided: [] },
   costReserved: { type: "costReserved", ...step, call: 1, atMostMicro: 5, decided: [] },
   costReported: { type: "costReported", ...step, costMicro: 3, call: 1, uncertain: true, refused: true, decided: [] },

@@ -193,7 +193,11 @@ interface StepRecorded extends WithValue {
   readonly path: string;
   readonly attempt: number;
   readonly key: string;
+  /** What the process that drives the run has not, and the step waits for. With the key `LACKS`; absent: it is there. */
+  readonly lacks?: string;
 }
+
+export const LACKS = "lacks";
 
 /** Value: the event log of an attempt, as the executor emitted it. */
 export interface StepLogged extends WithValue {

@@ -52,7 +52,8 @@ export async function findInProgram(file: string, name: string | undefined): Pro
 /** The functions of a file's steps, for as long as this process lasts: what changes in the file is not seen. */
 export async function readFunctions(file: string): Promise<StepFunctions> {
   const functions = new Map((await readProgram(file)).flatMap(({ functions }) => [...functions]));
-  return { find: findIn(functions), changed: () => new Promise(() => undefined) };
+  const versionOf = (key: string) => functions.get(key)?.version;
+  return { find: findIn(functions), versionOf, changed: () => new Promise(() => undefined) };
 }
 
 export function findIn(functions: ReadonlyMap<string, DefinedFunction>): StepFunctions["find"] {

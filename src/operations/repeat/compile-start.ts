@@ -31,7 +31,9 @@ export async function compileStart(
   const { pinned, changes } = sent.options;
   const definition =
     sent.compiled ??
-    (typeof pinned === "string" ? { ...sent, graph: await readPinnedGraph(app, pinned) } : await compileSent(app, sent));
+    (typeof pinned === "string"
+      ? { ...sent, graph: await readPinnedGraph(app, pinned) }
+      : await compileSent(app, sent));
   if (changes === undefined) return definition;
   const { changeDefinition } = await import("./change-definition.ts");
   const changed = await changeDefinition(definition, changes);

@@ -130,7 +130,9 @@ async function findDefinition(
   const isPinned = asked.choice === "pinned";
   const file = typeof kept["source"] === "string" ? kept["source"] : undefined;
   const ofProgram = kept["is_program"] === true && !isPinned ? findProgram(app, record) : undefined;
-  const text = isPinned ? await readPinnedText(app, record) : (ofProgram?.text ?? (await readCurrentText(record, file)));
+  const text = isPinned
+    ? await readPinnedText(app, record)
+    : (ofProgram?.text ?? (await readCurrentText(record, file)));
   const options: JsonObject = {
     ...kept,
     ...changeGrants(app, kept, asked.wanted),

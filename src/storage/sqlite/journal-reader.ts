@@ -20,7 +20,16 @@ type EventTuple = readonly [
 
 type LoggedRunRow = Omit<LoggedRun, "tenantId"> & { readonly tenantId: string | null };
 
-type Other = "commitsAtOnce" | "reserveRun" | "append" | "finishOutbox" | "deleteRun" | "claim" | "release" | "close";
+type Other =
+  | "commitsAtOnce"
+  | "reserveRun"
+  | "append"
+  | "finishOutbox"
+  | "deleteRun"
+  | "claim"
+  | "release"
+  | "isDriven"
+  | "close";
 
 /** The reading calls of a journal. But for those of lists, answers are there at once. */
 export type JournalReads = Lists & {

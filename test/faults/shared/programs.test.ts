@@ -1,5 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type AnyWorkflow, approval, openPawl, type Pawl, run, StepFailure, workflow } from "../../../src/embed/pawl.ts";
+import {
+  type AnyWorkflow,
+  approval,
+  openPawl,
+  type Pawl,
+  run,
+  StepFailure,
+  workflow,
+} from "../../../src/embed/pawl.ts";
 import { temporaryFolder } from "../../contracts/temporary-folder.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
@@ -76,4 +84,23 @@ test("a rerun is driven where the functions are, whichever process is asked for 
   }
   expect(calls).toBe(3);
   await expect(other.rerun(id, { current: true })).rejects.toMatchObject({ code: "NOT_SUPPORTED" });
+});
+
+test("a run of which no process has the workflow is told of, by whichever process is asked", async () => {
+  const open = await programs();
+  const begun = Promise.withResolvers<void>();
+  const first = await open([
+    order(() => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    }),
+  ]);
+  const { id } = await first.start({ name: "order" }, {});
+  await begun.promise;
+  expect(await first.run(id).status()).toEqual({ status: "running", error: null });
+  const server = await open([], { serve: { port: 0 } });
+  await first.close({ drain: 0 });
+  expect(await server.run(id).status()).toMatchObject({
+    error: { code: "PROGRAM_MISSING", message: expect.stringContaining("`order`") },
+  });
 });

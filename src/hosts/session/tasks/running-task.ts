@@ -2,6 +2,7 @@ import { writeMicro } from "../../../core/amounts.ts";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { TaskStep } from "../../../core/graph/graph.ts";
 import type { Policy, PolicyDecision } from "../../../core/graph/policy.ts";
+import { LACKS } from "../../../core/history/events.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import { viewOf } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -305,6 +306,7 @@ export class RunningTask implements Task, StartNote {
     const { policies } = this.#parts;
     if (this.isAbandoned) return;
     if (progress.type === "capacity") return this.#noteWait(progress.isWaiting);
+    if (progress.type === "lacks") return this.#noteLack(progress.what);
     if (progress.type === "call") return run.noteCall({ ...progress.call, path, attempt });
     if (progress.type === "live") return this.#showLive(progress.event);
     this.log ??= [];
@@ -339,6 +341,14 @@ export class RunningTask implements Task, StartNote {
     this.#waits += isWaiting ? 1 : -1;
     if (isWaiting) this.#timeout?.pause();
     else this.#timeout?.resume();
+  }
+
+  #noteLack(what: string | undefined): void {
+    const { run, path, attempt } = this;
+    this.#noteWait(what !== undefined);
+    if (run.isDiscarded) return;
+    const lacks = what === undefined ? {} : { lacks: what };
+    run.apply({ type: "stepRecorded", at: this.#parts.clock.now(), path, attempt, key: LACKS, ...lacks });
   }
 
   /** Shown to those who watch now, and not kept. */

@@ -1,5 +1,12 @@
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
-import type { Event, QuestionAsked, StepFailed, StepInterrupted, StepSucceeded } from "../../../core/history/events.ts";
+import {
+  type Event,
+  LACKS,
+  type QuestionAsked,
+  type StepFailed,
+  type StepInterrupted,
+  type StepSucceeded,
+} from "../../../core/history/events.ts";
 import { newRunState } from "../../../core/history/new-run-state.ts";
 import type { Instance, InstancePhase, RunState, Scope } from "../../../core/history/run-state.ts";
 import { refold } from "../../../core/interpreter/next.ts";
@@ -126,6 +133,9 @@ export class RunHistory {
         openAttempt(step, event.attempt).startedAt = event.startedAt ?? event.at;
         step.givenSeq = seq;
         return;
+      case "stepRecorded":
+        if (event.key === LACKS) step.lacks = event.lacks;
+        return;
       case "stepLogged":
         step.logSeq = seq;
         return;
@@ -144,6 +154,7 @@ export class RunHistory {
         openAttempt(step, event.attempt).costMicro += event.costMicro;
         return;
       case "stepInterrupted":
+        step.lacks = undefined;
         return noteInterruption(step, event);
       case "stepHeld":
       case "budgetExhausted":

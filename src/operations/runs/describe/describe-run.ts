@@ -3,15 +3,16 @@ import type { Handle } from "../../../core/history/run-state.ts";
 import { findHeld } from "../../../core/interpreter/attempt/crashes.ts";
 import { computeUncertain } from "../../../core/interpreter/budget/paid-calls.ts";
 import { resultOf } from "../../../core/interpreter/flow/end-scope.ts";
-import { runStatus } from "../../../core/interpreter/run-status.ts";
+import { isParked, runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { RunRecord, RunStatus } from "../../../ports/journal.ts";
+import { PROGRAM_MARK } from "../../../ports/step-functions.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import { toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
 import { describeLimits } from "../../limits/use-limits.ts";
 import type { ErrorDescription, RunDescription, RunHead, RunSummary, StepDescription } from "../run-schemas.ts";
-import { describeEnd, describeHold } from "./describe-error.ts";
+import { describeEnd, describeError, describeHold } from "./describe-error.ts";
 import { describeLineage } from "./describe-lineage.ts";
 import {
   type Room,
@@ -114,7 +115,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
     ...(limits.length === 0 ? {} : { limits }),
     ...(awaited.length === 0 ? {} : { awaited_events: awaited }),
     ...(history.missing === undefined ? {} : { missing: [...history.missing] }),
-    error: errorOfRun(reading, cause),
+    error: errorOfRun(reading, cause) ?? (await findUndriven(reading)),
     ...(hasEnded && ending?.code !== undefined ? { failed_path: findFailed(reading)?.path ?? null } : {}),
     started_at: root === undefined ? null : toIsoTime(state.startedAt),
     completed_at: toTime(history.finishedAt),
@@ -136,12 +137,25 @@ function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescri
   const { ending } = state;
   if (state.phase !== "finished") {
     const held = findHeld(state);
-    return held === undefined ? null : describeHold(held, { run: record });
+    if (held !== undefined) return describeHold(held, { run: record });
+    const lacking = [...history.steps.values()].find(({ status, lacks }) => status === "held" && lacks !== undefined);
+    return lacking?.failure === undefined ? null : describeError(lacking.failure, { run: record });
   }
   if (ending?.code === undefined) return null;
   const { code, message = code } = ending;
   const path = findFailed({ history })?.path;
   return describeEnd({ code, message: `${message}${cause}` }, { run: record, path });
+}
+
+/** A program's run of which no process has the workflow. */
+async function findUndriven({ record, sources, history: { state } }: RunReading): Promise<ErrorDescription | null> {
+  const { journal } = sources;
+  const { dialect, definition, no, workflow } = record;
+  const wantsDriver = dialect === "typescript" && state.phase !== "finished" && !isParked(state);
+  if (!wantsDriver || journal.isDriven === undefined || (await journal.isDriven(no))) return null;
+  if ((await journal.readPinned(definition))?.startsWith(PROGRAM_MARK) !== true) return null;
+  const message = `No process drives the run: none that is there has the workflow \`${workflow}\` of the program that began it.`;
+  return describeError({ code: "PROGRAM_MISSING", message }, { run: record });
 }
 
 /** The step whose failure has ended the run. */

@@ -84,6 +84,8 @@ export class StepHistory {
   logSeq = 0;
   /** Decisions of policies, over all its attempts. */
   decisions: readonly PolicyDecision[] = [];
+  /** What the process that drives the run has not. */
+  lacks: string | undefined;
   /** References of its latest input that led nowhere. */
   missing: readonly string[] = [];
 
@@ -101,7 +103,8 @@ export class StepHistory {
 
   get status(): StepStatus {
     const { life } = this;
-    return life.is === "live" ? statusOfPhase(life.instance.phase) : statusOfEnd(life.status);
+    if (life.is !== "live") return statusOfEnd(life.status);
+    return this.lacks === undefined ? statusOfPhase(life.instance.phase) : "held";
   }
 
   /** The event with what the latest attempt of a task was given; 0: none. */
@@ -140,6 +143,7 @@ export class StepHistory {
   get failure(): StepFailure | undefined {
     const { life, status } = this;
     if (life.is === "ended") return life.failure;
+    if (this.lacks !== undefined) return { code: "PROGRAM_MISSING", message: this.lacks };
     return status === "held" ? explainHeld(life.instance) : status === "retrying" ? this.attemptFailure : undefined;
   }
 

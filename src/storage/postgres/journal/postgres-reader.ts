@@ -50,6 +50,10 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
       return new Map(seqs.flatMap((seq) => (values.has(seq) ? [[seq, values.get(seq) ?? ""]] : [])));
     },
 
+    async isDriven(run) {
+      return (await database.get("SELECT 1 AS driven FROM runs WHERE no = ? AND owner IS NOT NULL", run)) !== undefined;
+    },
+
     readLog: (query) => log.read(query),
     findCommit: (commit) => log.find(commit),
 

@@ -183,7 +183,9 @@ export class RunClaims {
     const { owner } = this;
     const held = runs.filter((run) => this.#driven.delete(run));
     if (owner === null || held.length === 0) return;
-    await this.#changeOwner(() => this.#database.run(RELEASE, toPostgresArray(untouched), toPostgresArray(held), owner));
+    await this.#changeOwner(() =>
+      this.#database.run(RELEASE, toPostgresArray(untouched), toPostgresArray(held), owner),
+    );
   }
 
   async close(): Promise<void> {

@@ -112,6 +112,8 @@ export class RunReport {
     const missing = this.#tellMissing(event);
     if (event.type === "approvalAsked") return [...missing, this.#approvalLine(event.path, event.message)];
     if (event.type === "stepFailed") return [...missing, ...this.#tellFailedAttempt(event)];
+    if (event.type === "stepRecorded" && event.lacks !== undefined)
+      return [this.#paint("red", `${showPath(event.path)} held: ${sanitize(event.lacks)}`)];
     if (event.type === "stepInterrupted") return this.#tellDeath(event.path);
     return missing;
   }
