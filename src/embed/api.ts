@@ -64,8 +64,8 @@ export interface Pawl {
   /** Tells a run of an event that a `wait` of it is for, or will be for. */
   signal(runId: string, event: string, payload?: unknown): Promise<void>;
   cancel(runId: string, reason?: string): Promise<void>;
-  /** Takes in other workflows, or new versions of those that are there. */
-  add(workflows: readonly AnyWorkflow[]): void;
+  /** Takes in other workflows, or new versions of those that are there. Throws `DEFINITION_INVALID`. */
+  add(workflows: readonly AnyWorkflow[]): Promise<void>;
   /**
    * Lays all runs down, for whoever opens the data next. Steps that may run only once are waited for, so long as `drain` allows
    * (milliseconds, default 10,000). Twice is once.

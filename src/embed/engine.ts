@@ -162,8 +162,8 @@ export class Engine implements Pawl {
     await cancelUnfinished(this.parts.app, runId, { by: "program", reason });
   }
 
-  add(workflows: readonly AnyWorkflow[]): void {
-    this.parts.programs.add(workflows);
+  add(workflows: readonly AnyWorkflow[]): Promise<void> {
+    return this.parts.programs.add(workflows);
   }
 
   close({ drain = 10_000 }: { readonly drain?: number } = {}): Promise<void> {
@@ -291,7 +291,7 @@ export async function openData(
   };
   try {
     const parts = await engine.parts;
-    parts.programs.add(checked);
+    await parts.programs.add(checked);
     if (serve !== undefined) await serveParts(parts, serve);
     return { parts, leave };
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { AnyWorkflow } from "../dialects/typescript/workflow.ts";
 import type { CompiledDefinition } from "../hosts/compiled-definition.ts";
-import { compileProgram, findIn } from "../operations/definitions/program-file.ts";
+import { checkPrograms, compileProgram, findIn } from "../operations/definitions/program-file.ts";
 import type { RegisteredDefinition } from "../operations/definitions/registry.ts";
 import type { StepFunction, StepFunctions } from "../ports/step-functions.ts";
 
@@ -10,7 +10,8 @@ export class Programs implements StepFunctions {
   #list: readonly RegisteredDefinition[] = [];
   #added = Promise.withResolvers<void>();
 
-  add(workflows: readonly AnyWorkflow[]): void {
+  async add(workflows: readonly AnyWorkflow[]): Promise<void> {
+    await checkPrograms(workflows);
     for (const workflow of workflows) {
       this.#workflows.set(workflow.name, { workflow, definition: compileProgram(workflow) });
     }

@@ -151,3 +151,16 @@ test("steps may have the names that loops and lists give to their own parts", as
   });
   expect(flow.graph.flow.steps.length).toBeGreaterThan(0);
 });
+
+test.each([
+  "POST leads",
+  "POST",
+  "FETCH /leads",
+  "POST /leads/{id}/{id}",
+  "POST /leads/x{id}",
+  "POST /leads?x=1",
+  "POST /a /b",
+])("a route that cannot be is refused with its line: %s", (route) => {
+  const define = () => workflow("w", { trigger: { route: route as "POST /x" } }, () => undefined);
+  expect(define).toThrow(/is no route.* at .*definition\.test\.ts:\d+:\d+\./);
+});

@@ -194,7 +194,7 @@ test("a step whose function is missing or of another version waits for it, and g
   await first.close({ drain: 0 });
   const second = await openPawl({ folder, data: join(folder, "data"), workflows: [build(2)] });
   onTestFinished(() => second.close({ drain: 0 }));
-  second.add([build(1)]);
+  await second.add([build(1)]);
   expect(await second.run(id).result()).toBe(1);
 
   function hanging() {
@@ -237,11 +237,30 @@ test("a program serves its workflows: by a route, by name over the API, on a sch
   expect(schedules).toMatchObject({
     data: { items: [{ workflow_name: "nightly", cron_expression: "0 3 * * *", timezone: "Europe/Berlin" }] },
   });
+  await expect(
+    pawl.add([workflow("never", { trigger: { cron: "every day" } }, () => undefined)]),
+  ).rejects.toMatchObject({
+    code: "DEFINITION_INVALID",
+  });
   const never = workflow("never", { trigger: { cron: "at night" } }, () => undefined);
   await expect(open({}, never)).rejects.toMatchObject({
     code: "DEFINITION_INVALID",
-    message: expect.stringContaining("`never`"),
+    message: expect.stringMatching(/`never` at .*engine\.test\.ts:\d+/),
   });
+});
+
+test("two workflows of one name are refused with both lines, unless they say the same", async () => {
+  const build = (step: string) => workflow("w", {}, () => run(step, { place: step }, () => step));
+  const same = () => workflow("w", {}, () => run("a", { place: "a" }, () => "a"));
+  const pawl = await open({}, build("a"), same());
+  expect(await (await pawl.start(same(), {})).result()).toBe("a");
+  await expect(open({}, build("a"), build("b"))).rejects.toMatchObject({
+    code: "DEFINITION_INVALID",
+    message: expect.stringMatching(/`w`: one at .*engine\.test\.ts:\d+:\d+, one at .*engine\.test\.ts:\d+:\d+/),
+  });
+  // One that comes later takes the place of the one before.
+  await pawl.add([build("b")]);
+  expect(await (await pawl.start(build("b"), {})).result()).toBe("b");
 });
 
 async function restOf(pawl: Pawl, id: string, status: string): Promise<void> {

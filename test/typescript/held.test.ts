@@ -57,7 +57,7 @@ test("a step that another version began is held, and is told of with both versio
       steps: [{}, { path: "pay", status: "held", error: { message: expect.stringMatching(both) } }],
     },
   });
-  second.add([shop(1)]);
+  await second.add([shop(1)]);
   expect(await second.run(id).result()).toBe("paid by 1");
   expect(await second.run(id).status()).toEqual({ status: "completed", error: null });
 });

@@ -5,9 +5,9 @@ import { ROOT } from "../support/fixtures.ts";
 
 const FILE = `${ROOT}test/fixtures/typescript/mistakes.ts`;
 
-/** What a line says that it is told: `//! TS2339 some words of the message`. */
+/** What a line says that it is told: `//! TS2339 some words of the message`. A second code is that of TypeScript 7, for `test/long/package.test.ts`. */
 function wantedOf(text: string): ReadonlyMap<number, readonly [code: number, words: string]> {
-  const lines = text.split("\n").map((line) => /\/\/! TS(\d+) (.*)$/.exec(line));
+  const lines = text.split("\n").map((line) => /\/\/! TS(\d+)(?:\|\d+)? (.*)$/.exec(line));
   return new Map(
     lines.flatMap((found, index) => (found === null ? [] : [[index + 1, [Number(found[1]), found[2] ?? ""]] as const])),
   );

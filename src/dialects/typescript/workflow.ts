@@ -2,7 +2,9 @@ import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { DagFlow, Graph, Trigger } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
+import { parsePathPattern } from "../path-pattern.ts";
 import type { DefinedFunction } from "./open-definition.ts";
+import { placeOfCaller } from "./place.ts";
 import { makeReference } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
 import { closeFlow, define, invalid } from "./scope.ts";
@@ -40,12 +42,14 @@ export interface Workflow<In, Out> {
   readonly graph: Graph;
   /** By the key that stands in the graph. */
   readonly functions: ReadonlyMap<string, DefinedFunction>;
+  /** The line of the definition, for messages. */
+  readonly place?: string;
   /** For the compiler alone. */
   readonly types?: { readonly input: In; readonly output: Out };
 }
 
 /** A workflow of whatever input and output. */
-export type AnyWorkflow = Pick<Workflow<never, unknown>, "name" | "graph" | "functions">;
+export type AnyWorkflow = Pick<Workflow<never, unknown>, "name" | "graph" | "functions" | "place">;
 
 /**
  * Defines a workflow. The callback runs once, at once, and does no work: it declares steps, which run when a run comes to them.
@@ -70,7 +74,7 @@ export function workflow<R, In extends object = Record<never, never>, Filled ext
     );
   }
   const functions = [...definition.functions].map(([key, does]) => [`${name}/${key}`, does] as const);
-  return { name, graph, functions: new Map(functions) };
+  return { name, graph, functions: new Map(functions), place: placeOfCaller().words };
 }
 
 function toGraph(name: string, options: WorkflowOptions<object, object>, flow: DagFlow): Graph {
@@ -105,11 +109,24 @@ function toGraph(name: string, options: WorkflowOptions<object, object>, flow: D
   };
 }
 
+const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 function toTrigger(trigger: NonNullable<WorkflowOptions<object, object>["trigger"]>): Trigger {
   if ("cron" in trigger) return { kind: "cron", schedule: trigger.cron, timezone: trigger.timezone ?? "UTC" };
+  const named = "event" in trigger ? trigger.event : "queue" in trigger ? trigger.queue : undefined;
+  if (named?.trim() === "") throw invalid("A trigger has no name", "Name the event or the queue.");
   if ("event" in trigger) return { kind: "event", event: trigger.event };
   if ("queue" in trigger) return { kind: "queue", queueName: trigger.queue };
-  const [method = "", pathPattern = ""] = trigger.route.split(" ");
+  const [method = "", pathPattern = "", ...more] = trigger.route.split(" ");
+  const pattern = parsePathPattern(pathPattern);
+  const isMethod = METHODS.includes(method) && more.length === 0;
+  if (!isMethod || "fault" in pattern) {
+    const reason = isMethod && "fault" in pattern ? `: ${pattern.fault.replace(/\.$/, "")}` : "";
+    throw invalid(
+      `\`${trigger.route}\` is no route${reason}`,
+      "Write `POST /leads/{id}`: GET, POST, PUT, PATCH or DELETE, and a path.",
+    );
+  }
   return { kind: "http", method, pathPattern, ...(trigger.open === true ? { auth: "open" } : {}) };
 }
 

@@ -127,9 +127,10 @@ export class LocalHost implements RunHost {
     const release = start.lineage === undefined ? undefined : this.#reruns.begin(start.lineage.run);
     try {
       const run = await this.#begin(start);
+      const isHandedOver = this.#handedOver.has(run.no);
       await run.durable();
-      // Whoever is told of it may take it up.
-      await this.#releasing;
+      // Another process may take it up before it is told of it.
+      if (isHandedOver) await this.#releasing;
       return run.toRecord();
     } finally {
       release?.();

@@ -21,20 +21,43 @@ export async function readProgram(file: string): Promise<readonly AnyWorkflow[]>
   });
 }
 
-/** What a definition cannot say of itself while it is made: whether its schedule is one. Throws `DEFINITION_INVALID`. */
+/** What a definition cannot say of itself while it is made: whether its schedule is one, and its name its own. Throws `DEFINITION_INVALID`. */
 export async function checkPrograms<W extends AnyWorkflow>(workflows: readonly W[]): Promise<readonly W[]> {
-  for (const { name, graph } of workflows) {
+  refuseTwice(workflows);
+  for (const { name, graph, place = "" } of workflows) {
     if (graph.trigger?.kind !== "cron") continue;
     const { schedule, timezone } = graph.trigger;
     const reason =
       (await explainCron(schedule)) ?? (isTimezone(timezone) ? undefined : `\`${timezone}\` is no time zone`);
     if (reason === undefined) continue;
     throw new PawlError("DEFINITION_INVALID", {
-      message: `The schedule of the workflow \`${name}\` is refused: ${reason.replace(/\.$/, "")}.`,
+      message: `The schedule of the workflow \`${name}\`${place} is refused: ${reason.replace(/\.$/, "")}.`,
       remedy: "Write five fields, such as `0 9 * * 1-5`, and an IANA name, such as `Europe/Berlin`.",
     });
   }
   return workflows;
+}
+
+/** Of two that say the same nothing is lost. */
+function refuseTwice(workflows: readonly AnyWorkflow[]): void {
+  const known = new Map<string, AnyWorkflow>();
+  for (const workflow of workflows) {
+    const { name, place = "" } = workflow;
+    const first = known.get(name);
+    known.set(name, workflow);
+    if (first === undefined || contentOf(first) === contentOf(workflow)) continue;
+    throw new PawlError("DEFINITION_INVALID", {
+      message: `Two workflows with different content have the name \`${name}\`: ${[first.place ?? "", place].map((at) => `one${at}`).join(", ")}.`,
+      remedy: "Rename one: runs find their workflow by its name.",
+    });
+  }
+}
+
+/** The graph wherever it stands. */
+function contentOf({ graph }: AnyWorkflow): string {
+  return writeExact(graph, (key, value) =>
+    key === "place" && Object.hasOwn(Object(value), "line") ? undefined : value,
+  );
 }
 
 /** The workflow of a file: the one that is named, else its only one. Throws `WORKFLOW_NOT_FOUND`, `PART_NOT_CHOSEN`, and as `readProgram`. */

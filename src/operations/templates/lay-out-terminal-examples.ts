@@ -10,6 +10,7 @@ export interface LaidOutExamples extends LaidOut {
 
 /** Beside this file's layer in the sources as in the package. */
 const EXAMPLES = fileURLToPath(new URL("../../../examples/terminal/", import.meta.url));
+const PROJECT = fileURLToPath(new URL("../../../examples/project/", import.meta.url));
 /** Trying the examples in place leaves other files beside them. */
 const TO_LAY_OUT = [
   "README.md",
@@ -29,6 +30,11 @@ export async function layOutTerminalExamples(dir: string): Promise<LaidOutExampl
   const files = (await Promise.all(TO_LAY_OUT.map(listFiles))).flat();
   const laidOut = await layOutFiles(EXAMPLES, files, dir);
   return { ...laidOut, mcpServer: (await readFile(join(EXAMPLES, ".mcp.json"), "utf8")).trim() };
+}
+
+/** Copies a project of TypeScript into a folder, and never over anything. Throws `FOLDER_UNWRITABLE`. */
+export function layOutProject(dir: string): Promise<LaidOut> {
+  return layOutFiles(PROJECT, ["package.json", "tsconfig.json", "flow.ts", "start.ts", "README.md"], dir);
 }
 
 /** The file itself, or what is in the folder. */

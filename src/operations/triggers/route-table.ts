@@ -1,4 +1,4 @@
-import { decodeSegment, type PathPattern, splitPath } from "./path-pattern.ts";
+import { decodeSegment, type PathPattern, splitPath } from "../../dialects/path-pattern.ts";
 
 /** The routes that a request is matched against. */
 export interface Route<Target> {

@@ -2,9 +2,9 @@ import { relative } from "node:path";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import type { Graph, Place, Trigger } from "../../core/graph/graph.ts";
 import type { Grant } from "../../core/trust/grant.ts";
+import { type PathPattern, parsePathPattern } from "../../dialects/path-pattern.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import type { RegisteredDefinition } from "../definitions/registry.ts";
-import { type PathPattern, parsePathPattern } from "./path-pattern.ts";
 import { RouteTable } from "./route-table.ts";
 
 type TriggerOf<Kind extends Trigger["kind"]> = Trigger & { readonly kind: Kind };

@@ -1,6 +1,6 @@
 import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { LaidOut } from "../../../operations/templates/lay-out-files.ts";
-import { layOutTerminalExamples } from "../../../operations/templates/lay-out-terminal-examples.ts";
+import { layOutProject, layOutTerminalExamples } from "../../../operations/templates/lay-out-terminal-examples.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 
 /** `pawl init terminal`: the examples of terminal workflows, and what to type next. */
@@ -16,6 +16,21 @@ export async function initTerminal(dir: string, { json }: { readonly json?: true
   return 0;
 }
 
+/** `pawl init ts`: a project with a workflow in TypeScript, and what to type next. */
+export async function initProject(dir: string, { json }: { readonly json?: true }): Promise<number> {
+  const laidOut = await layOutProject(dir);
+  if (json === true) return answer(laidOut);
+  tellLaidOut(laidOut);
+  const needs = laidOut.kept.includes("package.json") ? "npm install pawl zod" : "npm install";
+  tell(`
+Next:
+${toFolder(dir)}  ${needs}
+  npx pawl run flow.ts#words
+  npm start
+README.md says what is there. It needs Node 22.18 or newer.`);
+  return 0;
+}
+
 /** `pawl init --list`. */
 export async function listTemplatesCommand({ json }: { readonly json?: true }): Promise<number> {
   const { listTemplates } = await import("../../../operations/templates/template-folders.ts");
@@ -27,7 +42,7 @@ export async function listTemplatesCommand({ json }: { readonly json?: true }): 
   const width = Math.max(...templates.map(({ name }) => name.length));
   for (const { name, title, dialect } of templates) print(`${name.padEnd(width)}  ${dialect.padEnd(10)}  ${title}`);
   tell(
-    "\nNext:\n  pawl init research        lays it out in the folder research\n  pawl init terminal        examples of terminal workflows",
+    "\nNext:\n  pawl init research        lays it out in the folder research\n  pawl init terminal        examples of terminal workflows\n  pawl init ts              a project of workflows in TypeScript",
   );
   return 0;
 }
@@ -43,7 +58,7 @@ export async function initTemplate(name: string, dir: string, { json }: { readon
   const agent = firstAgent === undefined ? "" : ` --agent ${firstAgent}`;
   tell(`
 Next:
-${dir === "." ? "" : `  cd ${toShellWord(dir)}\n`}  pawl run ${toShellWord(template.workflow)} --input ${toShellWord(template.input)}${agent}
+${toFolder(dir)}  pawl run ${toShellWord(template.workflow)} --input ${toShellWord(template.input)}${agent}
 README.md says what it does, and what to change.`);
   return 0;
 }
@@ -63,10 +78,14 @@ function tellLaidOut({ folder, written, alike, kept }: LaidOut): void {
 function toNext(dir: string): string {
   return `
 Next:
-${dir === "." ? "" : `  cd ${toShellWord(dir)}\n`}  pawl run hello.json -i who=Ada
+${toFolder(dir)}  pawl run hello.json -i who=Ada
   pawl run branch-on-tests.json -i program=src/total.sh
   pawl run ci-pipeline.json
 README.md says what they show. An MCP client that is started here finds terminals in .mcp.json.`;
+}
+
+function toFolder(dir: string): string {
+  return dir === "." ? "" : `  cd ${toShellWord(dir)}\n`;
 }
 
 function toShellWord(text: string): string {
