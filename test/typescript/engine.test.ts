@@ -409,12 +409,12 @@ test("where a run fails or is cancelled, what was done is undone backwards, each
   expect(undone).toEqual([...new Set(undone)]);
   done.length = 0;
   const completing = orderSaga(done, "completes");
-  pawl.add([completing]);
+  await pawl.add([completing]);
   expect(await (await pawl.start(completing, { id: 1 })).result()).toBe("paid");
   expect(done).toEqual(["reserve", "pay", "note"]);
   done.length = 0;
   const hanging = orderSaga(done, "hangs");
-  pawl.add([hanging]);
+  await pawl.add([hanging]);
   const cancelled = await pawl.start(hanging, { id: 1 });
   for await (const { event, data } of cancelled.events())
     if (event === "step" && data.step_id === "note" && data.status === "completed") break;
