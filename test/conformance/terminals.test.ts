@@ -6,6 +6,7 @@ import { type ForeignClient, inspector, oldSdk } from "./foreign-clients.ts";
 const SEVEN = [
   "open_terminal",
   "send_input",
+  "run_command",
   "await_output",
   "get_screen_content",
   "list_terminal_sessions",

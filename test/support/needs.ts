@@ -7,6 +7,7 @@ const PACKAGES = {
   bwrap: "bubblewrap",
   chromium: "chromium",
   curl: "curl",
+  fish: "fish",
   pgbouncer: "pgbouncer",
   python3: "python3",
   "redis-server": "redis-server",

@@ -53,6 +53,31 @@ describe("the answer", () => {
     });
   });
 
+  test("leads on by the exit code of a command and by its output", async () => {
+    const { run } = await testApplication();
+    const command = (text: string, ...transitions: Parameters<typeof when>[]) =>
+      using(
+        "run_command",
+        { session_id: "{session_id}", command: text },
+        transitions.map((each) => when(...each)),
+      );
+    const result = await run({
+      workflow_definition: workflow({
+        open: using("run_command", { command: "echo status=ok" }, [
+          when({ pattern_match: "status=ok$", success: true }, "three"),
+        ]),
+        three: command("sh -c 'exit 3'", [{ success: true }, "wrong"], [{ field_equals: { exit_code: 3 } }, "end"]),
+        end: command("echo {three_exit_code}"),
+        wrong: state(),
+      }),
+    });
+    expect(result).toMatchObject({
+      success: true,
+      final_state: "end",
+      execution_log: [{}, { result: { exit_code: 3, success: false } }, { result: { output: "3" } }],
+    });
+  });
+
   test("says what there is where a name is unknown", async () => {
     const { run, library } = await testApplication();
     await library.save(workflow({ a: state() }, { name: "one" }), { states: 1 });

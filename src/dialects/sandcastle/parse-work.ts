@@ -6,7 +6,7 @@ import type { Reader, ReadOf, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { keyOf } from "../source/yaml-node.ts";
 import { checkPath, readScript, type Script, splitScript } from "../work/script.ts";
-import { checkToolParams, factsOfTerminalTool, isTerminalTool } from "../work/tool-params.ts";
+import { checkToolParams, factsOfTerminalTool, isTerminalTool, isTyped } from "../work/tool-params.ts";
 import type { Template } from "./references/template.ts";
 import type { Value } from "./references/value.ts";
 import type { ReadKind, step } from "./shape/step-shape.ts";
@@ -131,7 +131,7 @@ function toTerminalCall({ tool, params, output_schema: schema, at }: ReadKind<"t
 
 function toTerminal(tool: string, params: Value | undefined, schema: Json | undefined): WorkBody {
   const body = toBody("terminal", { tool: fixed(tool), params, output_schema: fixed(schema) });
-  return { ...body, isOnce: tool === "send_input" };
+  return { ...body, isOnce: isTyped(tool) };
 }
 
 function toBody(executor: ExecutorKind, input: { readonly [name: string]: Value | undefined }): WorkBody {

@@ -137,7 +137,7 @@ describe("a definition", () => {
     [
       "an unknown tool",
       broken((s) => Object.assign(s["open"] ?? {}, { action: { tool: "open_terminl", params: {} } })),
-      'error VALUE_INVALID at <"tool": "open_terminl",>: `tool` cannot be `open_terminl`; it is one of open_terminal, send_input, await_output, get_screen_content, list_terminal_sessions, exit_terminal, run_workflow.',
+      'error VALUE_INVALID at <"tool": "open_terminl",>: `tool` cannot be `open_terminl`; it is one of open_terminal, send_input, run_command, await_output, get_screen_content, list_terminal_sessions, exit_terminal, run_workflow.',
     ],
     [
       "no params",

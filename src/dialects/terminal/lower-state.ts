@@ -3,6 +3,7 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallStep, Place, Step, TaskStep, Transition } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { allOf, call, first, isEqualTo, literal, oneOf, toObject, variable } from "../build-expr.ts";
+import { isTyped } from "../work/tool-params.ts";
 import { hasTimedOut, type NamedState, resultField } from "./result-fields.ts";
 import {
   hasVariables,
@@ -48,7 +49,7 @@ function lowerTask(
       ["params", toObject(lowered)],
     ]),
     // Typed twice it would mean something else.
-    ...(tool === "send_input" ? { atMostOnce: true } : {}),
+    ...(isTyped(tool) ? { atMostOnce: true } : {}),
   };
 }
 
@@ -157,8 +158,8 @@ function lowerMatch(pattern: string, state: NamedState, read: ReadName): Expr {
 
 /** The matched text and, after the separator, the text on the screen, or what a command has put out. */
 function searchedText(state: NamedState, separator: string): Expr {
+  const shown = state.state.action.tool === "run_command" ? "output" : "screen_content";
   const textOf = (field: string) => call("coalesce", resultField(state, field), literal(""));
-  const shown = "screen_content";
   const screen = textOf(shown);
   const separated: Expr = first(oneOf([["", literal("")]], screen), {
     op: "text",

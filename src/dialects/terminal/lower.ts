@@ -63,7 +63,7 @@ const INITIAL_VARIABLES: JsonObject = {
 function timeoutOf({ action: { tool, params }, timeout }: State): number | undefined {
   if (typeof timeout === "number") return timeout;
   if (tool === "run_workflow") return undefined;
-  if (tool !== "await_output") return DEFAULT_STATE_TIMEOUT_SECONDS;
+  if (tool !== "await_output" && tool !== "run_command") return DEFAULT_STATE_TIMEOUT_SECONDS;
   return Math.max(DEFAULT_STATE_TIMEOUT_SECONDS, awaitSeconds(params.values) + MARGIN_SECONDS);
 }
 

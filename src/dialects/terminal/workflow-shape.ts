@@ -45,6 +45,7 @@ const transition = object({
 const TOOLS = [
   "open_terminal",
   "send_input",
+  "run_command",
   "await_output",
   "get_screen_content",
   "list_terminal_sessions",

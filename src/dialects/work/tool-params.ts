@@ -31,16 +31,27 @@ const TERMINAL_TOOLS: {
     { ...SCREEN, session_id: "required", shell: "required", web_url: "required" },
   ],
   send_input: [
-    { session_id: "required", input_text: "required", keys: "optional" },
+    { session_id: "required", input_text: "required", keys: "optional", paste: "optional" },
     { ...SCREEN, ...PROCESS, session_id: "required", message: "required" },
+  ],
+  run_command: [
+    {
+      ...{ command: "optional", session_id: "optional", cwd: "optional", timeout: "optional" },
+      ...{ max_output_tokens: "optional", env: "optional" },
+    },
+    {
+      ...{ success: "required", session_id: "required", exit_code: "required", exact: "required", output: "required" },
+      ...{ left_out: "optional", elapsed_time: "required", cwd: "required", still_running: "required" },
+      ...{ shell_ended: "optional", command_id: "optional", error: "required" },
+    },
   ],
   await_output: [
     { session_id: "required", pattern: "required", timeout: "optional" },
     { ...SCREEN, ...PROCESS, match_text: "required", timed_out: "required", elapsed_time: "required" },
   ],
   get_screen_content: [
-    { session_id: "required", content_mode: "optional", line_count: "optional" },
-    { ...SCREEN, ...PROCESS, session_id: "required", truncated: "optional" },
+    { session_id: "required", content_mode: "optional", line_count: "optional", offset: "optional" },
+    { ...SCREEN, ...PROCESS, session_id: "required", truncated: "optional", next_offset: "optional" },
   ],
   list_terminal_sessions: [{}, { success: "required", sessions: "required", total_sessions: "required" }],
   exit_terminal: [{ session_id: "required" }, { success: "required", session_id: "required", message: "required" }],
@@ -50,6 +61,11 @@ export const TERMINAL_TOOL_NAMES = Object.keys(TERMINAL_TOOLS) as TerminalToolNa
 
 export function isTerminalTool(name: string): name is TerminalToolName {
   return Object.hasOwn(TERMINAL_TOOLS, name);
+}
+
+/** A step that types is done at most once: after a crash it is unknown what of it was read, and what that has done. */
+export function isTyped(tool: string): boolean {
+  return tool === "send_input" || tool === "run_command";
 }
 
 export function factsOfTerminalTool(tool: TerminalToolName): ToolFacts {

@@ -1,5 +1,6 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { REDACTED } from "../../core/trust/secret-names.ts";
 import type { EndedRun, Executor, Failed, Outcome, Task } from "../../ports/executor.ts";
 import { readRequest } from "../../ports/terminals/terminal-tools.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
@@ -62,9 +63,10 @@ class TerminalExecutor implements Executor {
   async toRecorded({ input, tenantId }: Task): Promise<Json> {
     const { tool, params } = readInput(input);
     const { session_id: id } = params;
-    if (tool !== "send_input" || typeof id !== "string" || !isJsonObject(input)) return input;
+    const hide = tool === "send_input" ? hideTyped : tool === "run_command" ? hideCommand : undefined;
+    if (hide === undefined || typeof id !== "string" || !isJsonObject(input)) return input;
     const isHidden = await this.#terminals.find(id, tenantId)?.asksHidden();
-    return isHidden === true ? { ...input, params: hideTyped(params) } : input;
+    return isHidden === true ? { ...input, params: hide(params) } : input;
   }
 
   async runEnded({ runId, status, options }: EndedRun): Promise<void> {
@@ -79,12 +81,13 @@ class TerminalExecutor implements Executor {
     const read = readRequest(tool, params);
     if ("problem" in read) return succeeded({ success: false, error: read.problem });
     const { input } = read;
-    if ("session_id" in input && read.tool !== "exit_terminal") {
-      if (this.#isLost(input.session_id, task)) return toLost(input.session_id);
-      this.#noteUse(read.tool, input.session_id, task);
+    const sessionId = "session_id" in input ? input.session_id : undefined;
+    if (sessionId != null && read.tool !== "exit_terminal") {
+      if (this.#isLost(sessionId, task)) return toLost(sessionId);
+      this.#noteUse(read.tool, sessionId, task);
     }
     const result = await this.#terminals.call(read.tool, input, call);
-    if ("shell" in result && result.success) this.#opened.add(toKey(result.session_id, task));
+    if (OPENING.includes(read.tool) && "session_id" in result) this.#opened.add(toKey(result.session_id, task));
     return succeeded(result);
   }
 
@@ -94,7 +97,7 @@ class TerminalExecutor implements Executor {
     if (session === undefined) return;
     // Another process may have opened it.
     this.#opened.add(toKey(sessionId, task));
-    if (tool === "send_input" || session.facts.owner === runId) this.#recordings?.used(session, runId);
+    if (TYPING.includes(tool) || session.facts.owner === runId) this.#recordings?.used(session, runId);
   }
 
   #isLost(sessionId: string, task: Task): boolean {
@@ -102,6 +105,13 @@ class TerminalExecutor implements Executor {
     const isKnown = this.#opened.has(toKey(sessionId, task));
     return isOurs && !isKnown && this.#terminals.find(sessionId, task.tenantId) === undefined;
   }
+}
+
+const TYPING = ["send_input", "run_command"];
+const OPENING = ["open_terminal", "run_command"];
+
+function hideCommand(params: JsonObject): JsonObject {
+  return { ...params, command: REDACTED };
 }
 
 function toKey(sessionId: string, { tenantId = "" }: Task): string {

@@ -2,13 +2,16 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { REDACTED } from "../../core/trust/secret-names.ts";
 import type { ContentMode, TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
 import type { LiveTerminals, OutputView, TerminalSummary } from "../../ports/terminals/terminal-views.ts";
+import { toPlainText } from "./command/cut-output.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
+import type { OutputStream } from "./session/output-stream.ts";
 import { SessionTable } from "./session/session-table.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "./terminal-options.ts";
 import { awaitOutput } from "./tools/await-output.ts";
 import { createAuditLog, Gate, type ToolCall } from "./tools/gate.ts";
 import { openTerminal } from "./tools/open-terminal.ts";
+import { runCommand } from "./tools/run-command.ts";
 import { sendInput } from "./tools/send-input.ts";
 import { lookAt, SESSION_NOT_FOUND, type ToolHandler, type ToolParts } from "./tools/tool-parts.ts";
 import { LiveOutput, Repainter, terminalNotFound } from "./view/live-output.ts";
@@ -75,13 +78,19 @@ const getScreenContent: ToolHandler<"get_screen_content"> = async ({ gate, table
   }
 
   await session.flush();
-  const { text, isTruncated } = readContent(session, content_mode, line_count);
+  if (request.offset != null && !(Number.isInteger(request.offset) && request.offset >= 0)) {
+    return fail("The offset must be a whole number from 0 on.");
+  }
+  const from = request.offset ?? undefined;
+  const { text, isTruncated, next } =
+    from === undefined ? readContent(session, content_mode, line_count) : readFrom(session.stream, from);
   return {
     success: true,
     session_id,
     ...lookAt(session),
     screen_content: text,
     ...(isTruncated ? { truncated: true } : {}),
+    ...(next === undefined ? {} : { next_offset: next }),
     error: null,
   };
 };
@@ -89,6 +98,20 @@ const getScreenContent: ToolHandler<"get_screen_content"> = async ({ gate, table
 interface Content {
   readonly text: string;
   readonly isTruncated?: boolean;
+  /** The offset behind it. */
+  readonly next?: number;
+}
+
+/** So much of the output is read at once, in bytes. */
+const PART_BYTES = 16 * 1024;
+
+/** The output from an offset on: whole lines, where one fits. */
+function readFrom(stream: OutputStream, offset: number): Content {
+  const from = Math.min(Math.max(offset, stream.start), stream.end);
+  const part = stream.read(from, from + PART_BYTES);
+  const lines = from + part.length < stream.end ? part.lastIndexOf("\n") + 1 : 0;
+  const bytes = lines > 0 ? part.subarray(0, lines) : part;
+  return { text: toPlainText(bytes.toString()), isTruncated: from > offset, next: from + bytes.length };
 }
 
 function readContent(session: TerminalSession, mode: ContentMode, lineCount: number | null): Content {
@@ -108,6 +131,7 @@ function readContent(session: TerminalSession, mode: ContentMode, lineCount: num
 const HANDLERS: { readonly [Name in TerminalToolName]: ToolHandler<Name> } = {
   open_terminal: openTerminal,
   send_input: sendInput,
+  run_command: runCommand,
   await_output: awaitOutput,
   get_screen_content: getScreenContent,
   async list_terminal_sessions({ gate, table }, _, call) {

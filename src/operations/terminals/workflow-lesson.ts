@@ -12,15 +12,16 @@ export const WORKFLOW_LESSON = `A definition is a state machine:
 
 States
 - name (letters, digits, _ and -), initial_state and states are required; description is optional. Other keys are errors.
-- action: {tool, params}. Tools: open_terminal, send_input, await_output, get_screen_content, list_terminal_sessions,
-  exit_terminal, run_workflow. params are flat, as for the tools themselves.
+- action: {tool, params}. Tools: run_command, open_terminal, send_input, await_output, get_screen_content,
+  list_terminal_sessions, exit_terminal, run_workflow. params are flat, as for the tools themselves.
 - transitions: tried in order, the first whose condition holds is taken. A state without transitions (or with []) ends the
   workflow in success. Transitions of which none holds fail it, so handle failures too.
 - timeout: seconds from 0.1 to 300 (default 30, or the tool's own timeout and 5 more). on_timeout: the state to go to then.
 
 Conditions (all keys of one condition must hold)
 - success: true|false. After await_output it is true also when nothing matched: use pattern_match or match_text.
-- pattern_match, pattern_not_match: RE2, searched in match_text and screen_content. The screen still shows what was typed, so
+  After run_command: the exit code is 0. Its result has exit_code, output, still_running.
+- pattern_match, pattern_not_match: RE2, searched in match_text and screen_content (in output for run_command). The screen still shows what was typed, so
   match something that only the output has.
 - field_equals: {"exit_code": 0}; types count, "0" is not 0; a missing field equals null. field_contains: {"message": "text"}.
 - timeout_occurred: true: the state itself has timed out.

@@ -16,6 +16,8 @@ export interface OfferedTool {
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
+  /** A result that is told as a text, and as nothing else. Absent: it is structured. */
+  toText?(result: JsonObject): string;
   /** Hints for a careful caller. All four are always given, because the defaults are pessimistic. */
   readonly hints: {
     readonly readOnly: boolean;

@@ -49,18 +49,19 @@ export function addTools(server: Server, parts: ToolParts): void {
       mcpReq.notify(notification).catch(() => undefined);
     };
     const signal = cancelled === undefined ? mcpReq.signal : AbortSignal.any([cancelled, mcpReq.signal]);
-    return parts.calls.add(answer(parts, { name: tool.name, args: params.arguments, signal, send }));
+    return parts.calls.add(answer(parts, { tool, args: params.arguments, signal, send }));
   });
 }
 
 interface Call {
-  readonly name: string;
+  readonly tool: OfferedTool;
   readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   send(progress: JsonObject): void;
 }
 
-async function answer(parts: ToolParts, { name, args: sent, signal, send }: Call): Promise<CallToolResult> {
+async function answer(parts: ToolParts, { tool, args: sent, signal, send }: Call): Promise<CallToolResult> {
+  const { name, toText } = tool;
   const tellers: ProgressTeller[] = [];
   const follow = (look: () => CallProgress) => {
     const teller = new ProgressTeller(look, send);
@@ -70,7 +71,8 @@ async function answer(parts: ToolParts, { name, args: sent, signal, send }: Call
   try {
     // It came as JSON, so it is JSON.
     const args = readArguments(sent as Json | undefined);
-    return toCallResult(await parts.perform({ name, args }, { signal, follow }));
+    const result = await parts.perform({ name, args }, { signal, follow });
+    return toText === undefined ? toCallResult(result) : { content: [{ type: "text", text: toText(result) }] };
   } catch (error) {
     if (isPawlError(error)) return parts.explain(error);
     if (signal.aborted) return toErrorResult("The call was cancelled.");

@@ -16,7 +16,7 @@ export function toErrorResult(text: string): CallToolResult {
 
 /** A tool as `tools/list` shows it. */
 export function toListedTool(
-  { title, description, inputSchema, outputSchema, hints }: OfferedTool,
+  { title, description, inputSchema, outputSchema, hints, toText }: OfferedTool,
   name: string,
 ): Tool {
   return {
@@ -24,7 +24,8 @@ export function toListedTool(
     title,
     description,
     inputSchema: toWritable({ ...inputSchema, type: "object" }),
-    outputSchema: toWritable({ ...outputSchema, type: "object" }),
+    // A client would miss what its schema promises.
+    ...(toText === undefined ? { outputSchema: toWritable({ ...outputSchema, type: "object" }) } : {}),
     annotations: {
       title,
       readOnlyHint: hints.readOnly,

@@ -73,7 +73,7 @@ test("with a token nobody gets in without it", async () => {
     expect(await statusOf(url, { authorization: "Bearer wrong" })).toBe(401);
     expect(await statusOf(url, { authorization: "s3cret-token" })).toBe(401);
     const { client } = await connect(url, ERAS[1][1], "s3cret-token");
-    expect((await client.listTools()).tools).toHaveLength(7);
+    expect((await client.listTools()).tools).toHaveLength(8);
   }
 });
 

@@ -5,9 +5,10 @@ import { application } from "../support/application.ts";
 import { pawlCommand } from "../support/pawl.ts";
 import { connectTerminal, ERAS } from "./terminal-client.ts";
 
-const SEVEN = [
+const TOOLS = [
   "open_terminal",
   "send_input",
+  "run_command",
   "await_output",
   "get_screen_content",
   "list_terminal_sessions",
@@ -16,13 +17,17 @@ const SEVEN = [
 ];
 
 for (const [era, negotiation] of ERAS) {
-  test(`a client of ${era} has seven tools and uses a terminal with them`, async () => {
+  test(`a client of ${era} has eight tools and uses a terminal with them`, async () => {
     const { client, call } = await connectTerminal(application({}), { negotiation });
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(SEVEN);
-    for (const { title, description, annotations, inputSchema, outputSchema } of tools) {
+    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+    for (const { name, title, description, annotations, inputSchema, outputSchema } of tools) {
       expect([title, description]).toEqual([expect.any(String), expect.any(String)]);
-      expect([inputSchema.type, outputSchema?.type]).toEqual(["object", "object"]);
+      // The answer of a command is a text.
+      expect([inputSchema.type, outputSchema?.type ?? name]).toEqual([
+        "object",
+        name === "run_command" ? name : "object",
+      ]);
       expect(annotations).toEqual({
         title,
         readOnlyHint: expect.any(Boolean),
@@ -53,6 +58,23 @@ for (const [era, negotiation] of ERAS) {
   });
 }
 
+test("a command is answered by one line of facts and its output, and nothing twice", async () => {
+  const { client } = await connectTerminal(application({}));
+  const run = async (request: Readonly<Record<string, unknown>>) => {
+    const { content, structuredContent } = await client.callTool({ name: "run_command", arguments: request });
+    expect(structuredContent).toBeUndefined();
+    const [answer] = content;
+    return answer?.type === "text" ? answer.text : "";
+  };
+  const first = await run({ command: "echo hello" });
+  const [, session_id] = /^exit 0, \d+ ms, cwd \S+, (session_[0-9a-f]{8})\nhello$/.exec(first) ?? [];
+  expect(session_id, first).toBeDefined();
+  expect(await run({ command: "exit 3", session_id })).toMatch(
+    /^exit 3, \d+ ms, session_[0-9a-f]{8}, the shell has ended(?:\nexit)?$/,
+  );
+  expect(await run({ command: "true", session_id })).toBe("error: The program of the session has ended.");
+});
+
 test("a client of the SDK before this one gets along", async () => {
   const { Client: OldClient, StdioClientTransport: OldTransport } = await loadOldSdk();
   const { command, env } = pawlCommand(["mcp", "terminal"]);
@@ -60,7 +82,7 @@ test("a client of the SDK before this one gets along", async () => {
   const client = new OldClient({ name: "test", version: "1" });
   onTestFinished(() => client.close());
   await client.connect(new OldTransport({ command: program, args, env, cwd: application({}), stderr: "ignore" }));
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(SEVEN);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS);
   const ran = await client.callTool({
     name: "run_workflow",
     arguments: { workflow_definition: { name: "one", initial_state: "a", states: { a: LIST } } },
@@ -94,7 +116,7 @@ test("what a rule forbids is an error that begins as the Python server's and nam
 test("tools over runs are there only where they are asked for", async () => {
   const { client, call, refusal } = await connectTerminal(application({}), { options: ["--tools", "runs"] });
   const { tools } = await client.listTools();
-  expect(tools.map(({ name }) => name)).toEqual([...SEVEN, "get_run", "list_runs", "cancel_run", "respond_to_run"]);
+  expect(tools.map(({ name }) => name)).toEqual([...TOOLS, "get_run", "list_runs", "cancel_run", "respond_to_run"]);
   const definition = { name: "listing", initial_state: "a", states: { a: LIST } };
   const { run_id = null } = await call("run_workflow", { workflow_definition: definition });
   expect(await call("get_run", { run_id })).toMatchObject({ status: "completed", steps: [{ step_id: "a" }] });

@@ -3,7 +3,7 @@ import type { Json } from "../../../core/json.ts";
 import { inputAt, literalIfAny, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
-import { isTerminalTool } from "../../work/tool-params.ts";
+import { isTerminalTool, isTyped } from "../../work/tool-params.ts";
 import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./lower-context.ts";
 import { lowerInputs, type ValueScope, withVariables } from "./lower-value.ts";
@@ -50,7 +50,7 @@ function lowerTerminal(body: WorkOf<"mcp">, scope: ValueScope): Doing | undefine
   const name = tool.startsWith(PREFIX) ? tool.slice(PREFIX.length) : "";
   if (!isTerminalTool(name)) return undefined;
   // After a crash it is unknown how much of a text was typed.
-  const once = name === "send_input" ? { atMostOnce: true } : {};
+  const once = isTyped(name) ? { atMostOnce: true } : {};
   const input = withFixed({ tool: name }, ["params", inputsWithVariables(body, scope)]);
   return { ...effortOf(body), ...once, kind: "task", executor: "terminal", input };
 }

@@ -14,15 +14,24 @@ const LOOK_TIMEOUT_MS = 2_000;
  */
 export async function isHiddenPrompt(pid: number, cursorLine: string): Promise<boolean> {
   if (ASKS_FOR_SECRET.test(cursorLine)) return true;
+  const flags = await readFlags(pid);
+  return flags.has("-echo") && flags.has("icanon");
+}
+
+/** Whether the kernel gathers what is typed, and hands it on when a line is whole. */
+export async function gathersLines(pid: number): Promise<boolean> {
+  return (await readFlags(pid)).has("icanon");
+}
+
+async function readFlags(pid: number): Promise<ReadonlySet<string>> {
   try {
     const look = promisify(execFile);
     const file = process.platform === "linux" ? "-F" : "-f";
     const { stdout } = await look("stty", [file, await findTerminal(pid), "-a"], { timeout: LOOK_TIMEOUT_MS });
-    const flags = new Set(stdout.split(/[\s;]+/));
-    return flags.has("-echo") && flags.has("icanon");
+    return new Set(stdout.split(/[\s;]+/));
   } catch {
-    // The program has ended, or the system has no `stty`: the question itself is all there is to go by.
-    return false;
+    // The program has ended, or the system has no `stty`.
+    return new Set();
   }
 }
 

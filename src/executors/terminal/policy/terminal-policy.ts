@@ -68,6 +68,11 @@ export class TerminalPolicy {
     refuseForbiddenFolder(folder, roots);
   }
 
+  /** Variables that are set in a program that is not confined. */
+  checkVariables(environment: Readonly<Record<string, string>>): void {
+    refuseForbiddenVariable(this.#options.level, environment);
+  }
+
   checkTyping({ input, length, begun, shown, isSandboxed }: Typing): void {
     if (length > MAX_INPUT_LENGTH) {
       const reason = `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`;

@@ -1,6 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Terminal } from "@xterm/headless";
-import { isHiddenPrompt } from "../input/hidden-prompt.ts";
+import { SessionCommands } from "../command/session-commands.ts";
+import { gathersLines, isHiddenPrompt } from "../input/hidden-prompt.ts";
 import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
 import { type ExpectedEcho, NO_ECHO } from "../screen/echo.ts";
 import { openModel } from "../screen/open-model.ts";
@@ -23,6 +24,8 @@ type Watcher = (piece: string) => void;
 
 /** If a program leaves this much unread, nothing more is typed. */
 const MAX_UNREAD = 256 * 1024;
+/** The bytes of a line in canonical mode, without its end. */
+const MAX_GATHERED = process.platform === "linux" ? 4_095 : 1_023;
 const KNOWN_PROMPTS = 8;
 /** Follows the output as it comes. */
 const RESET = "\u001bc";
@@ -33,6 +36,8 @@ export class TerminalSession {
   readonly screen: TerminalScreen;
   /** All of its output. */
   readonly stream = new OutputStream();
+  /** The commands of `run_command`. */
+  readonly commands = new SessionCommands(this.stream);
   readonly #model: Terminal;
   readonly #output: OutputSinceInput;
   readonly #decoder = new StringDecoder("utf8");
@@ -134,6 +139,17 @@ export class TerminalSession {
     return looks;
   }
 
+  /** Why a text cannot be typed whole: the kernel drops the end of a line that it gathers for a program, in silence. */
+  async findLongLine(input: string): Promise<string | undefined> {
+    const [first = "", ...others] = input.split(/[\r\n]/);
+    const bytes = Math.max(...[this.#typed.text + first, ...others].map((line) => Buffer.byteLength(line)));
+    if (bytes <= MAX_GATHERED || this.pid === undefined || !(await gathersLines(this.pid))) return undefined;
+    return (
+      `The program takes whole lines, of at most ${MAX_GATHERED} bytes each, and one of these would have ${bytes}. ` +
+      "Send shorter lines, or put the text into a file."
+    );
+  }
+
   /** Types something. What comes from here on is output since this input. `isHidden`: nothing of it is remembered. */
   async type(input: string, isHidden = false): Promise<void> {
     const begun = this.#typed;
@@ -208,6 +224,7 @@ export class TerminalSession {
 
   #receive(bytes: Uint8Array): void {
     this.stream.append(bytes);
+    this.commands.received();
     const data = this.#decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     const pieces = this.#waits > 0 ? splitForWatching(data) : [data];
     for (const piece of pieces) {

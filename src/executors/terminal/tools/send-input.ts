@@ -10,10 +10,10 @@ const SETTLING = { graceMs: 250, maxMs: 1_000 };
 export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy, surroundings }, request, call) => {
   const { session_id, input_text } = request;
   const session = table.find(session_id);
-  const { input, error } = toInput(request, session);
+  const { input, keys, error } = toInput(request, session);
   const isHidden = (await session?.asksHidden()) ?? false;
   const recorded = isHidden ? hideTyped(request) : request;
-  if (isHidden) surroundings.learn?.(secretsIn(input));
+  if (isHidden) surroundings.learn?.(secretsIn(input + keys));
   gate.admit(
     call,
     { tool: "send_input", session_id, input_text: recorded.input_text, keys: recorded.keys ?? [] },
@@ -21,7 +21,7 @@ export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy
       if (session === undefined) return;
       const shown = session.screen.readCursorLine();
       policy.checkTyping({
-        input,
+        input: input + keys,
         length: input_text.length,
         begun: session.typedLine,
         shown,
@@ -37,11 +37,13 @@ export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy
     error: why,
   });
   if (session === undefined) return fail(SESSION_NOT_FOUND, error);
-  const problem = error ?? findProblem(session);
-  if (problem !== null) return fail("Failed to send input", problem);
+  const isMarked = request.paste === true && session.screen.wantsBracketedPaste;
+  const problem = error ?? findProblem(session) ?? (isMarked ? undefined : await session.findLongLine(input + keys));
+  if (problem != null) return fail("Failed to send input", problem);
 
-  await session.type(input, isHidden);
-  await settle(session, { ...SETTLING, expectsAnswer: /[\r\n]/.test(input), signal: call.signal });
+  const typed = (isMarked ? PASTE_BEGIN + input + PASTE_END : input) + keys;
+  await session.type(typed, isHidden);
+  await settle(session, { ...SETTLING, expectsAnswer: /[\r\n]/.test(typed), signal: call.signal });
   return {
     success: true,
     session_id,
@@ -64,21 +66,29 @@ function secretsIn(input: string): readonly string[] {
   return [...submitted, current].map(({ text }) => text).filter((text) => text !== "");
 }
 
+const PASTE_BEGIN = "\u001b[200~";
+const PASTE_END = "\u001b[201~";
+
 interface Input {
   readonly input: string;
+  /** Pressed after it. */
+  readonly keys: string;
   readonly error: string | null;
 }
 
 function toInput(
-  { session_id, input_text, keys }: ToolInput<"send_input">,
+  { session_id, input_text, keys, paste }: ToolInput<"send_input">,
   session: TerminalSession | undefined,
 ): Input {
-  const text = translateEscapes(input_text);
-  if (session === undefined) return { input: text, error: `There is no session '${session_id}'.` };
+  // As terminals paste: a text is what it is, and its lines end as Enter ends them.
+  const text = paste === true ? input_text.replace(/\r?\n/g, "\r") : translateEscapes(input_text);
+  if (session === undefined) return { input: text, keys: "", error: `There is no session '${session_id}'.` };
   const pressed = (keys ?? []).map((name) => ({ name, sent: toKeyInput(name, session.screen.wantsApplicationKeys) }));
   const unknown = pressed.find(({ sent }) => sent === undefined);
+  const ends = paste === true && text.includes(PASTE_END);
+  if (ends) return { input: text, keys: "", error: "A text that ends its own paste (ESC [201~) cannot be pasted." };
   const error = unknown ? `No key is called '${unknown.name}'. There are ${KEY_NAMES.join(", ")}.` : null;
-  return { input: text + pressed.map(({ sent = "" }) => sent).join(""), error };
+  return { input: text, keys: pressed.map(({ sent = "" }) => sent).join(""), error };
 }
 
 function findProblem(session: TerminalSession): string | null {

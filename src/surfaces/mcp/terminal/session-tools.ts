@@ -7,7 +7,7 @@ import type { PerformedCall } from "../add-tools.ts";
 
 const DEFAULT_WAIT_SECONDS = 10;
 
-/** The six tools over terminals, in the order in which they are listed. Callers have the sessions of their application or tenant. */
+/** The tools over terminals, in the order in which they are listed. Callers have the sessions of their application or tenant. */
 export const SESSION_TOOLS = Object.values(TERMINAL_TOOLS).map((offered: OfferedTool) => ({
   offered,
   /** The owner of the terminals reads the arguments. */
@@ -17,7 +17,7 @@ export const SESSION_TOOLS = Object.values(TERMINAL_TOOLS).map((offered: Offered
     call: PerformedCall,
   ): Promise<JsonObject> {
     const { name } = offered;
-    if (name === "await_output") tellWait(args, call);
+    if (name === "await_output" || name === "run_command") tellWait(args, call);
     const asked = { tool: name, request: args, reach: reachOf(app.grant) };
     const result = await (await app.host()).callTerminal(asked, call.signal);
     return isJsonObject(result) ? result : {};

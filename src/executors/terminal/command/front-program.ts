@@ -1,0 +1,58 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+import { type ShellKind, toShellKind } from "./shell-lines.ts";
+
+/** The program that has a terminal in front: it gets what is typed. */
+export interface FrontProgram {
+  readonly pid: number;
+  readonly name: string;
+  /** Undefined: it is no shell that is known. */
+  readonly shell: ShellKind | undefined;
+  /** Another one where the process has become another program, be it another shell of the same name. */
+  readonly id: string;
+}
+
+/** Undefined: the program is gone. `pid`: the one that the terminal was opened with. */
+export function findFront(pid: number): FrontProgram | undefined {
+  try {
+    return process.platform === "linux" ? findByProc(pid) : findByPs(pid);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The folder that a program is in; where that cannot be seen, undefined. */
+export function folderOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}
+
+// Fields of `/proc/PID/stat` behind the name: the group in front of the terminal, and where the stack begins, which every start of
+// a program puts elsewhere.
+const FRONT_GROUP = 5;
+const STACK_START = 25;
+
+function findByProc(pid: number): FrontProgram {
+  const group = Number(readStat(pid).fields[FRONT_GROUP]);
+  const front = group > 0 ? group : pid;
+  const { name, fields } = readStat(front);
+  return { pid: front, name, shell: toShellKind(name), id: `${front} ${name} ${fields[STACK_START]}` };
+}
+
+function readStat(pid: number): { readonly name: string; readonly fields: readonly string[] } {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const end = stat.lastIndexOf(")");
+  return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
+}
+
+function findByPs(pid: number): FrontProgram {
+  const ask = (field: string, of: number) =>
+    execFileSync("ps", ["-o", `${field}=`, "-p", String(of)], { encoding: "utf8" }).trim();
+  const group = Number(ask("tpgid", pid));
+  const front = group > 0 ? group : pid;
+  const name = ask("comm", front).replace(/^.*\//, "");
+  return { pid: front, name, shell: toShellKind(name), id: `${front} ${name}` };
+}
