@@ -343,6 +343,12 @@ export const SETTINGS = {
     audit_log_path: { is: "text", env: ["MCP_AUDIT_LOG_PATH"], says: "A file that records calls of terminal tools." },
     servers: { is: "servers", default: {}, says: "Servers as in `.mcp.json`. They go before that file's." },
     timeout_ms: { is: "milliseconds", default: 60_000, says: "How long a call of a tool may take." },
+    answer_tokens: {
+      is: "integer",
+      range: [1_000, 1_000_000],
+      default: 8_000,
+      says: "About how many tokens an answer of `pawl mcp` and `pawl mcp terminal` may have. What is left out it names.",
+    },
     idle_ms: { is: "milliseconds", default: 300_000, says: "How long an agents file's unused servers stay open." },
     allow_commands: {
       is: "flag",

@@ -33,7 +33,7 @@ export interface Operation<
   readonly errors?: readonly ErrorCode[];
   readonly http: Http;
   readonly cli: readonly CliVerb<z.output<Output>>[] | NotThere | ByHand;
-  readonly mcp: McpTool<z.output<Output>, z.output<Input>> | NotThere | ByHand;
+  readonly mcp: McpTool | NotThere | ByHand;
   /** The status of a success, where it depends on the output. Absent: that of `http`. */
   statusOf?(output: z.output<Output>): SuccessStatus;
   /** Throws `PawlError` only. */
@@ -197,7 +197,7 @@ export type Cell =
   /** A status as one sign, in a column without a title. */
   | { readonly sign: string };
 
-export interface McpTool<Output = unknown, Input = unknown> {
+export interface McpTool {
   readonly tool: string;
   readonly title?: string;
   /** For a model. Absent: the summary. */
@@ -216,8 +216,8 @@ export interface McpTool<Output = unknown, Input = unknown> {
   readonly limit?: { readonly usual: number; readonly most: number };
   /** The run that it starts is waited for where `wait` is given, at most `timeout_seconds`, and answered as a whole. */
   readonly waits?: true;
-  /** Forms of an output that is too long for one answer, the fullest first. */
-  shorter?(output: Output, input: Input): readonly object[];
+  /** Listed only for who asks for the tools of its topic, or all; called by its name at any time. */
+  readonly isRare?: true;
 }
 
 /** The caller, and the parts of the process that a handler may use. */

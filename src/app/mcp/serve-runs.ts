@@ -24,7 +24,7 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
   // What a model sends is a text like any other that comes without a key.
   const app = withMethods(whole, { grant: grantOfText(whole.config.settings.server.grant) });
   const http = toMcpHttp(app, options);
-  const [{ createServiceServer, loadServiceTools }, { CallsUnderWay }] = await Promise.all([
+  const [{ createServiceServer, loadServiceTools, readToolsets }, { CallsUnderWay }] = await Promise.all([
     import("../../surfaces/mcp/create-service-server.ts"),
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
@@ -32,7 +32,8 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
   const caller = soleCaller(app);
   const tools = await loadServiceTools();
   const lend = lendFrom({ app, openHost });
-  const parts = { tools, caller, lend, stopping: stop, version: await readVersion(), calls, log };
+  const toolsets = options.tools === undefined ? undefined : readToolsets(options.tools, tools);
+  const parts = { tools, toolsets, caller, lend, stopping: stop, version: await readVersion(), calls, log };
   try {
     await serveMcp({
       createServer: ({ cancelled }) => createServiceServer({ ...parts, cancelled }),

@@ -63,9 +63,10 @@ export class ServiceMcp {
     const calls = new CallsUnderWay();
     const tools = await loadServiceTools();
     const handler = new McpHandler<ServiceCaller>({
-      createServer: ({ caller, cancelled }) =>
+      createServer: ({ caller, cancelled, toolsets }) =>
         createServiceServer({
           tools,
+          toolsets: toolsets?.split(","),
           caller,
           cancelled,
           lend: (use) => use({ app: caller.app, submissions }),

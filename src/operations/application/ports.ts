@@ -263,6 +263,8 @@ export interface ServeToolsOptions {
 
 /** How an MCP server is reached, for who offers something to other programs. */
 export interface ServeRunsOptions {
+  /** The sets of tools that are listed, with commas between. Absent: the usual tools. */
+  readonly tools?: string | undefined;
   /** Absent: over stdin and stdout. Beyond loopback a token is needed: throws `HOST_REFUSED`. */
   readonly http?: { readonly host?: string; readonly port: number };
   /** The token that every HTTP request must have. Absent: `server.api_key`. */

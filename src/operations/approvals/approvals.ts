@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { writeExact } from "../../core/exact-json.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Json } from "../../core/json.ts";
 import { passTurn } from "../../ports/turns.ts";
@@ -27,8 +26,6 @@ export const listApprovals = defineOperation({
     tool: "list_approvals",
     title: "List open questions",
     description: "Questions of runs that wait for a person, with what is shown to them.",
-    without: ["limit"],
-    shorter: ({ items }) => [fitting(items)],
   },
   word: ({ approval_id: text, message: meaning }) => ({ text, meaning }),
   async handle({ app }: OperationContext<Stores>, { run, limit = Number.POSITIVE_INFINITY, offset = 0 }) {
@@ -39,18 +36,6 @@ export const listApprovals = defineOperation({
     return (await listOpenApprovals(app, { run })).length;
   },
 });
-
-/** Those that an answer for a model has room for. */
-function fitting(all: readonly OpenApproval[]) {
-  let length = 0;
-  const items = all.filter((item) => {
-    length += writeExact(item).length;
-    return length <= MAX_CHARACTERS;
-  });
-  return { items, next_cursor: null, left_out: all.length - items.length };
-}
-
-const MAX_CHARACTERS = 2_000_000;
 
 export const getApproval = defineOperation({
   id: "getApproval",

@@ -19,6 +19,7 @@ export const sumCosts = defineOperation({
   cli: [{ verb: "costs", view: "costs", example: "costs --by model --since 2026-05-01" }],
   mcp: {
     tool: "get_costs",
+    isRare: true,
     title: "Sum up costs",
     description: "What runs have cost, by workflow, model, day or tenant. What has no known price is counted apart.",
   },

@@ -52,6 +52,7 @@ export const listDeadLetters = defineOperation({
   ],
   mcp: {
     tool: "list_dead_letters",
+    isRare: true,
     title: "List dead letters",
     description: "Steps that have failed for good, of workflows that keep them, oldest first.",
     usual: { status: "open" },
@@ -96,6 +97,7 @@ export const retryDeadLetter = defineOperation({
   ],
   mcp: {
     tool: "retry_dead_letter",
+    isRare: true,
     title: "Retry a dead letter",
     description:
       "Does the run again from the step that has failed; of several who ask one gets a run. A run whose step is held goes on itself.",
@@ -139,6 +141,7 @@ export const resolveDeadLetter = defineOperation({
   ],
   mcp: {
     tool: "resolve_dead_letter",
+    isRare: true,
     title: "Resolve a dead letter",
     description: "Notes that nothing more is to be done about a failed step. The status of its run stays.",
     names,

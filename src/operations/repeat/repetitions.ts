@@ -121,6 +121,7 @@ export const forkRun = defineOperation({
   cli: { byHand: ["runs fork"] },
   mcp: {
     tool: "fork_run",
+    isRare: true,
     title: "Do a run again with something changed",
     description:
       "As `rerun_run`, with changes: `input` (name by name), `max_cost_usd`, `timeout` of the run, and `steps` by id with " +

@@ -2,7 +2,6 @@ import { z } from "zod";
 import type { Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { idField } from "../schemas.ts";
-import { SHORTENED as note } from "./describe/describe-run.ts";
 import { stepStatusSchema } from "./run-schemas.ts";
 import { listSteps } from "./steps/list-steps.ts";
 import { showStep } from "./steps/show-step.ts";
@@ -85,10 +84,6 @@ export const getRunStep = defineOperation({
       "for instructions.",
     names: { id: "run_id" },
     without: ["as_of"],
-    shorter: (step) => [
-      { ...step, input: null, input_prompt: null, note },
-      { run_id: step.run_id, path: step.path, note },
-    ],
   },
   handle: ({ app }: OperationContext<Stores>, { id, path, as_of, whole }) =>
     showStep(app, id, { path, asOf: as_of, isWhole: whole }),

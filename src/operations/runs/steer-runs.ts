@@ -123,6 +123,7 @@ export const signalRun = defineOperation({
   ],
   mcp: {
     tool: "send_signal",
+    isRare: true,
     title: "Signal a run",
     description: "Tells a run that the event that it waits for, or will wait for, has happened.",
     names: { id: "run_id" },

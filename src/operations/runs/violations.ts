@@ -46,6 +46,7 @@ export const listViolations = defineOperation({
   cli: [{ verb: "violations", view: "violations" }],
   mcp: {
     tool: "list_violations",
+    isRare: true,
     title: "List violations of policies",
     description:
       "What policies had to say about outputs of steps, over all runs, newest first. What was found is counted.",

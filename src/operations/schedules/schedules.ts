@@ -240,6 +240,7 @@ export const changeSchedule = defineOperation({
   ],
   mcp: {
     tool: "update_schedule",
+    isRare: true,
     title: "Change a schedule",
     description: "Changes what is given; `enabled: false` pauses it.",
     names: { id: "schedule_id" },
@@ -295,7 +296,7 @@ export const runSchedule = defineOperation({
       show: ({ run_id }) => ({ data: run_id, told: [`The run is under way. See it with: pawl runs show ${run_id}`] }),
     },
   ],
-  mcp: { tool: "run_schedule", title: "Run a schedule now", names: { id: "schedule_id" } },
+  mcp: { tool: "run_schedule", isRare: true, title: "Run a schedule now", names: { id: "schedule_id" } },
   async handle({ app, submissions, traceParent }, { id, idempotency_key: idempotencyKey }) {
     const request = toScheduleRequest(app, (await findSchedule(app, id)).id);
     return describeSubmitted(await submissions.start(app, { ...request, idempotencyKey, traceParent }));
@@ -328,6 +329,7 @@ export const listScheduleSlots = defineOperation({
   ],
   mcp: {
     tool: "list_schedule_slots",
+    isRare: true,
     title: "List what became of a schedule's slots",
     names: { id: "schedule_id" },
     description: "What became of the slots of a schedule, newest first: started with which run, or skipped and why.",

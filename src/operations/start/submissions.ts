@@ -5,7 +5,7 @@ import { toUseLimits } from "../limits/use-limits.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { describeRun } from "../runs/describe/describe-run.ts";
 import { acceptedRunSchema, runSchema } from "../runs/run-schemas.ts";
-import { idempotencyKey, jsonObjectSchema } from "../schemas.ts";
+import { aliasOf, idempotencyKey, jsonObjectSchema } from "../schemas.ts";
 import type { Submission } from "./prepare-submission.ts";
 import { type SubmissionBody, submissionSchema } from "./submission-schema.ts";
 import { describeSubmitted, type RunRequest, toRunRequest } from "./submit-run.ts";
@@ -53,21 +53,14 @@ export const runSync = defineOperation({
   },
 });
 
+const seconds = z.number().positive().max(3_600);
+
 /** Fields that models may give. */
 const wished = {
   input_data: jsonObjectSchema.default({}).describe("The input of the run: an object, or the JSON text of one."),
-  wait: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Wait for the end, or until a person is asked, and return the whole run. Cancelling the call cancels it.",
-    ),
-  timeout_seconds: z
-    .number()
-    .positive()
-    .max(3_600)
-    .default(600)
-    .describe("How long to wait; the run goes on after that."),
+  wait: z.boolean().default(false).describe("Wait for the end, or until a person is asked, and return the whole run."),
+  wait_seconds: seconds.optional().describe("How long to wait (25); the run goes on after that."),
+  timeout_seconds: aliasOf("wait_seconds", seconds),
   max_cost_usd: submissionSchema.shape.max_cost_usd,
   priority: submissionSchema.shape.priority,
   idempotency_key: idempotencyKey,

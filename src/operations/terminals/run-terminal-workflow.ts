@@ -8,11 +8,13 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import type { RunNotice } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { WorkflowLibrary } from "../../ports/terminals/workflow-library.ts";
+import { findRun } from "../application/find-run.ts";
 import type { AppHost, Driving, StartPorts, Stores } from "../application/ports.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { findDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { findSaved } from "../definitions/saved-definitions.ts";
+import { cancelUnfinished } from "../runs/cancel-unfinished.ts";
 import { followRun } from "../runs/follow/follow-run.ts";
 import { toRunInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
@@ -37,7 +39,7 @@ export interface WorkflowProgress {
 }
 
 export interface WorkflowWatch {
-  /** Cancels the run. */
+  /** Ends the waiting, not the run. */
   readonly signal: AbortSignal;
   progress?(progress: WorkflowProgress): void;
 }
@@ -65,6 +67,7 @@ async function submit(
   request: RunWorkflowRequest,
   watch: WorkflowWatch,
 ): Promise<Omit<Ended, "request">> {
+  if ("runId" in request.source) return { ended: await collect(parts, request.source, { request, watch }) };
   const { idempotencyKey, waitSeconds: _, ...asked } = request;
   let followed: Promise<RunRecord> | undefined;
   const start = ({ runId, ...prepared }: PreparedRun) =>
@@ -85,6 +88,18 @@ async function submit(
     return { prepared: submitted.prepared.start, ended: await followed };
   const runId = submitted.is === "new" ? submitted.prepared.start.runId : submitted.record.id;
   return { ended: await follow(parts, { runId, begin: async () => undefined }, { request, watch }) };
+}
+
+/** Waits for a run that an earlier request has begun, of this process or another. */
+async function collect(
+  parts: TerminalWorkflows,
+  { runId: id, cancel }: Extract<RunWorkflowRequest["source"], { readonly runId: string }>,
+  following: Following,
+): Promise<RunRecord> {
+  const record = await findRun(parts.app, id);
+  if (record.completedAt !== undefined) return record;
+  if (cancel) await cancelUnfinished(parts.app, record.id, { by: "mcp", reason: undefined });
+  return follow(parts, { runId: record.id, begin: async () => undefined }, following);
 }
 
 async function prepare(parts: TerminalWorkflows, request: RunWorkflowRequest, runId?: string): Promise<PreparedRun> {
@@ -110,10 +125,10 @@ async function findWorkflow(
   const { appDir, config } = app;
   const loading = loadOptionsOf(config);
   const isSent = "definition" in source;
-  const definition = isSent ? source.definition : await library.load(source.name);
+  const name = "name" in source ? source.name : "";
+  const definition = isSent ? source.definition : await library.load(name);
   const grant = isSent ? app.grant : EVERYTHING;
   if (definition !== undefined) return compileText(toText(definition), { grant, folders: [appDir], ...loading });
-  const name = "name" in source ? source.name : "";
   try {
     const places = { folders: [], appDir, ...loading, onlyNames: true, library: app.library };
     return (await findDefinition(name, { ...places, findSaved: (wanted) => findSaved(app, wanted) })).definition;
@@ -158,21 +173,9 @@ async function follow({ app }: TerminalWorkflows, run: Beginning, following: Fol
   };
   const followed = await followRun(app, { runId, begin, listen }, stop);
   if (followed.is === "settled") return followed.record;
-  const host = await app.host();
-  // A run that is not durable yet can neither be cancelled nor be found.
+  // A run that is not durable yet cannot be found.
   await started;
-  if (watch.signal.aborted) await cancel(app, runId);
-  else return recordOf(app, runId);
-  return host.settled(runId);
-}
-
-async function cancel(app: Driving, runId: string): Promise<void> {
-  try {
-    await (await app.host()).request(runId, { type: "cancel", reason: "The request was cancelled." });
-  } catch (error) {
-    // It has ended in the meantime.
-    if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
-  }
+  return recordOf(app, runId);
 }
 
 async function recordOf(app: Stores, runId: string): Promise<RunRecord> {
@@ -215,11 +218,15 @@ async function respond(parts: TerminalWorkflows, { request, prepared, ended }: E
   return {
     ...result,
     ...saved,
-    ...(isOver ? {} : { error: `The workflow is still under way: it is the run ${ended.id}.` }),
+    ...(isOver ? {} : { success: null, final_state: result.execution_log.at(-1)?.state ?? null, next: sayNext(ended.id) }),
     available_workflows: await listNames(parts),
     run_id: ended.id,
     status: ended.status,
   };
+}
+
+function sayNext(runId: string): string {
+  return `The workflow goes on by itself. run_workflow with {"run_id": "${runId}"} waits for it again, and with "cancel": true ends it.`;
 }
 
 interface Success {
@@ -238,7 +245,7 @@ async function keep({ app, library }: TerminalWorkflows, { request, prepared, st
       await library.noteSuccess(source.name);
       return {};
     }
-    if (!saveOnSuccess || !traitsOf(prepared.definition.graph).isTerminal) return {};
+    if (!("definition" in source) || !saveOnSuccess || !traitsOf(prepared.definition.graph).isTerminal) return {};
     // The library is the operator's: what is in it may do everything.
     if (!isEverything(app.grant)) return {};
     const name = await library.save(source.definition, { states });

@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import { toJsonSchema } from "../../dialects/shape/json-schema.ts";
 import { SOURCE_MISSING, SOURCE_TWICE } from "../../dialects/terminal/messages.ts";
-import { rules, workflow } from "../../dialects/terminal/workflow-shape.ts";
 import { defineTool, readToolInput } from "../../ports/tools/defined-tool.ts";
 import { idempotencyKey } from "../schemas.ts";
 import { toWorkflowLimits, WORKFLOW_LIMITS, type WorkflowLimits } from "../start/workflow-limits.ts";
@@ -13,6 +10,8 @@ import { WORKFLOW_LESSON } from "./workflow-lesson.ts";
 const texts = z.record(z.string(), z.string());
 const anyObject = z.custom<JsonObject>(isJsonObject, "must be a map.").meta({ type: "object" });
 const flag = z.boolean("must be true or false.").optional();
+/** Clients give up on a call after 30 s or more. */
+export const WAIT_SECONDS = 25;
 const WAIT = "must be a number from 0 to 7200.";
 
 const executedState = z.object({
@@ -48,6 +47,9 @@ const workflowResult = z.object({
 export type WorkflowResult = z.infer<typeof workflowResult>;
 
 const runWorkflowResponse = workflowResult.extend({
+  success: z.boolean().nullable().describe("null: it goes on."),
+  final_state: z.string().nullable().describe("The state that ended last."),
+  next: z.string().optional().describe("How to go on where the run does."),
   run_id: z.string().nullable().describe("Its record is the resource `run://RUN_ID`."),
   status: z.string().describe("Of the run: running, waiting, completed, partial, failed, cancelled ..."),
 });
@@ -57,18 +59,16 @@ export type RunWorkflowResponse = z.infer<typeof runWorkflowResponse>;
 export const RUN_WORKFLOW = defineTool({
   name: "run_workflow",
   title: "Run a workflow",
-  description: `Runs a workflow over terminals in one call: commands, waiting, branches, loops and other workflows, without a turn of yours in
-between. Give \`workflow_definition\`, or \`workflow_name\` of a saved one. A definition that succeeds is saved and can then be run by
-its name. Each state that has ended stays ended whatever crashes; \`run_id\` names the record of the run.
+  description: `Runs a workflow over terminals in one call: commands, waiting, branches, loops, without a turn of yours in between. Give
+\`workflow_definition\`, or \`workflow_name\` of a saved one. A definition that succeeds is saved and can be run by its name. Each
+state that has ended stays ended whatever crashes.
 
-The answer comes at the end, or after \`wait_seconds\` with the status the run has then. \`success\` false says why in \`error\`, and
-\`execution_log\` shows each state with its parameters and result. Sessions stay open after a success, unless the workflow
-closes them or \`keep_sessions\` is false; after a failure they are closed.
+The answer comes at the end, or after \`wait_seconds\`: the run goes on, and \`next\` says how to collect it. \`execution_log\`
+shows each state with what was new in its result. Sessions stay open after a success, and are closed after a failure.
 
 ${WORKFLOW_LESSON}`,
   input: z.object({
     workflow_definition: anyObject
-      .meta(definitionSchema())
       .nullish()
       .meta({ default: null, description: "The whole definition. Exactly one of this and `workflow_name`." }),
     workflow_name: z
@@ -80,6 +80,11 @@ ${WORKFLOW_LESSON}`,
       default: {},
       description: "Variables that it begins with.",
     }),
+    run_id: z.string("must be a text.").nullish().meta({
+      default: null,
+      description: "In place of both: waits for a run that goes on.",
+    }),
+    cancel: flag.meta({ default: false, description: "With `run_id`: ends that run." }),
     ...WORKFLOW_LIMITS.shape,
     save_on_success: flag.meta({ default: true, description: "Whether a definition that succeeds is saved." }),
     keep_sessions: flag.meta({ default: true, description: "False: close its sessions after a success too." }),
@@ -88,32 +93,20 @@ ${WORKFLOW_LESSON}`,
       description: "The same key with the same request has the same run for 24 hours.",
     }),
     wait_seconds: z.number(WAIT).min(0, WAIT).max(7_200, WAIT).nullish().meta({
-      default: null,
-      description: "Answer after so many seconds although it goes on. Absent: wait for its end.",
+      default: WAIT_SECONDS,
+      description: "Answer after so many seconds although it goes on.",
     }),
   }),
   output: runWorkflowResponse,
   hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
 });
 
-/** The schema that definitions are checked by, without what some clients of models do not take. */
-function definitionSchema(): JsonObject {
-  const {
-    $schema: _,
-    title: __,
-    description: ___,
-    ...schema
-  } = toJsonSchema(workflow, { title: "", description: "", rules });
-  return parseExact(writeExact(schema), (_key, value: Json) => {
-    if (!isJsonObject(value)) return value;
-    const { propertyNames: _names, ...rest } = value;
-    return rest;
-  });
-}
-
 /** A request to `run_workflow`. */
 export interface RunWorkflowRequest extends WorkflowLimits {
-  readonly source: { readonly definition: JsonObject } | { readonly name: string };
+  readonly source:
+    | { readonly definition: JsonObject }
+    | { readonly name: string }
+    | { readonly runId: string; readonly cancel: boolean };
   readonly initialVariables: JsonObject;
   readonly saveOnSuccess: boolean;
   /** False: its terminal sessions are closed though it has succeeded. */
@@ -127,13 +120,13 @@ export interface RunWorkflowRequest extends WorkflowLimits {
 export function readRunWorkflowRequest(given: JsonObject): RunWorkflowRequest {
   const read = readToolInput(RUN_WORKFLOW.input, given);
   if ("problem" in read) throw invalid(read.problem);
-  const { workflow_definition: definition = null, workflow_name: name = null, ...input } = read.input;
+  const { workflow_definition: definition = null, workflow_name: name = null, run_id: runId, ...input } = read.input;
   const initialVariables = input.initial_variables ?? {};
   for (const [variable, value] of Object.entries(initialVariables)) {
     if (typeof value !== "string") throw invalid(`\`initial_variables.${variable}\` must be a text.`);
   }
   return {
-    source: toSource(definition, name),
+    source: runId ? { runId, cancel: input.cancel === true } : toSource(definition, name),
     initialVariables,
     ...toWorkflowLimits(input),
     saveOnSuccess: input.save_on_success ?? true,

@@ -166,6 +166,7 @@ export const listWorkflowVersions = defineOperation({
   ],
   mcp: {
     tool: "list_workflow_versions",
+    isRare: true,
     title: "List versions of a workflow",
     description: "The versions of a saved workflow, newest first.",
     names: { name: "workflow_name" },
@@ -196,6 +197,7 @@ export const removeWorkflow = defineOperation({
   ],
   mcp: {
     tool: "delete_workflow",
+    isRare: true,
     title: "Delete a saved workflow",
     description: "Removes a saved workflow with all its versions. Its runs stay.",
     names: { name: "workflow_name" },

@@ -6,8 +6,9 @@ import { parseJson } from "../../core/parse-json.ts";
 import { MAX_REQUEST_DEPTH } from "../../operations/parse-json.ts";
 import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
+import { fitAnswer } from "./fit-answer.ts";
 import { type CallProgress, ProgressTeller } from "./progress-teller.ts";
-import { toCallResult, toErrorResult, toListedTool } from "./to-call-result.ts";
+import { STRUCTURED, toCallResult, toErrorResult, toListedTool } from "./to-call-result.ts";
 
 export interface PerformedCall {
   /** Breaks the call off. */
@@ -23,6 +24,10 @@ export interface ToolParts {
   /** By a message that came another way than the call. */
   readonly cancelled?: AbortSignal | undefined;
   readonly calls: CallsUnderWay;
+  /** About how many tokens an answer may have. */
+  readonly answerTokens: number;
+  /** The resource that has the whole of an answer. Undefined: there is none. */
+  toUri(answer: JsonObject): string | undefined;
   perform(asked: { readonly name: string; readonly args: JsonObject }, call: PerformedCall): Promise<JsonObject>;
   /** Makes the result that tells a model of a refusal. */
   explain(error: PawlError): CallToolResult;
@@ -49,7 +54,8 @@ export function addTools(server: Server, parts: ToolParts): void {
       mcpReq.notify(notification).catch(() => undefined);
     };
     const signal = cancelled === undefined ? mcpReq.signal : AbortSignal.any([cancelled, mcpReq.signal]);
-    return parts.calls.add(answer(parts, { tool, args: params.arguments, signal, send }));
+    const protocol = server.getNegotiatedProtocolVersion();
+    return parts.calls.add(answer(parts, { tool, args: params.arguments, signal, send, protocol }));
   });
 }
 
@@ -57,10 +63,11 @@ interface Call {
   readonly tool: OfferedTool;
   readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
+  readonly protocol: string | undefined;
   send(progress: JsonObject): void;
 }
 
-async function answer(parts: ToolParts, { tool, args: sent, signal, send }: Call): Promise<CallToolResult> {
+async function answer(parts: ToolParts, { tool, args: sent, signal, send, protocol }: Call): Promise<CallToolResult> {
   const { name, toText } = tool;
   const tellers: ProgressTeller[] = [];
   const follow = (look: () => CallProgress) => {
@@ -72,7 +79,8 @@ async function answer(parts: ToolParts, { tool, args: sent, signal, send }: Call
     // It came as JSON, so it is JSON.
     const args = readArguments(sent as Json | undefined);
     const result = await parts.perform({ name, args }, { signal, follow });
-    return toText === undefined ? toCallResult(result) : { content: [{ type: "text", text: toText(result) }] };
+    if (toText !== undefined) return { content: [{ type: "text", text: toText(result) }] };
+    return toBoundedResult(parts, result, protocol);
   } catch (error) {
     if (isPawlError(error)) return parts.explain(error);
     if (signal.aborted) return toErrorResult("The call was cancelled.");
@@ -81,6 +89,22 @@ async function answer(parts: ToolParts, { tool, args: sent, signal, send }: Call
   } finally {
     for (const teller of tellers) teller.stop();
   }
+}
+
+const ASK_FOR_LESS = "Ask for less at a time: a page (`limit`, `cursor`), one step, the end of a screen (`tail`).";
+
+/** No answer is longer than a model can afford; where it would be, it links to what has the rest. */
+function toBoundedResult(
+  { answerTokens: tokens, toUri }: ToolParts,
+  answer: JsonObject,
+  protocol: string | undefined,
+): CallToolResult {
+  const uri = toUri(answer);
+  const whereRest = uri === undefined ? ASK_FOR_LESS : `The resource ${uri} has the rest. ${ASK_FOR_LESS}`;
+  const fitting = fitAnswer(answer, { tokens, whereRest });
+  const result = toCallResult(fitting, protocol);
+  if (!("note" in fitting) || uri === undefined || (protocol ?? STRUCTURED) < STRUCTURED) return result;
+  return { ...result, content: [...result.content, { type: "resource_link", uri, name: uri }] };
 }
 
 /**

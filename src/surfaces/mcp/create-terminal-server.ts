@@ -1,15 +1,16 @@
 import { Server } from "@modelcontextprotocol/server";
 import type { PawlError } from "../../core/errors/pawl-error.ts";
-import { writeExact } from "../../core/exact-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { runTerminalWorkflow, type WorkflowProgress } from "../../operations/terminals/run-terminal-workflow.ts";
-import { RUN_WORKFLOW, readRunWorkflowRequest } from "../../operations/terminals/run-workflow-tool.ts";
+import { RUN_WORKFLOW, readRunWorkflowRequest, WAIT_SECONDS } from "../../operations/terminals/run-workflow-tool.ts";
 import { addTools, type PerformedCall } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
+import { fitAnswer } from "./fit-answer.ts";
 import type { CallProgress } from "./progress-teller.ts";
 import { addPrompts } from "./terminal/prompts.ts";
 import { addResources } from "./terminal/resources.ts";
 import { SESSION_TOOLS } from "./terminal/session-tools.ts";
+import { tellWorkflow } from "./terminal/tell-changes.ts";
 import type { PerformingParts, TerminalTool } from "./terminal/terminal-tool.ts";
 import { toErrorResult } from "./to-call-result.ts";
 
@@ -45,6 +46,8 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
   addTools(server, {
     tools: [...tools.values()].map(({ offered }) => offered),
     calls: parts.calls,
+    answerTokens: parts.app.config.settings.mcp.answer_tokens,
+    toUri,
     // Descriptions are plain data; what JSON leaves out of them is absent anyway.
     perform: async ({ name, args }, call) => (await tools.get(name)?.perform(parts, args, call)) as JsonObject,
     explain: (error) => toErrorResult(explain(error)),
@@ -63,8 +66,12 @@ function explain({ message, remedy }: PawlError): string {
 /** The tools over terminals and workflows, in the order in which they are listed. */
 const TOOLS: readonly TerminalTool[] = [...SESSION_TOOLS, { offered: RUN_WORKFLOW, perform: runWorkflow }];
 
+/** Its log may take this part of an answer: the model has asked for what it did, not for what it showed. */
+const OF_A_WORKFLOW = 0.65;
+
 async function runWorkflow(parts: PerformingParts, args: JsonObject, call: PerformedCall): Promise<JsonObject> {
-  const request = readRunWorkflowRequest(args);
+  const read = readRunWorkflowRequest(args);
+  const request = { ...read, waitSeconds: read.waitSeconds ?? WAIT_SECONDS };
   const { maxStates: total } = request;
   let latest: CallProgress = { done: 0, total, message: "The workflow begins" };
   const tell = call.follow(() => latest);
@@ -72,31 +79,12 @@ async function runWorkflow(parts: PerformingParts, args: JsonObject, call: Perfo
     latest = { done: states - 1, total, message: `State ${states} of at most ${total}: ${state}` };
     tell();
   };
-  return fitAnswer(await runTerminalWorkflow(parts, request, { signal: call.signal, progress }));
+  const answer = tellWorkflow(await runTerminalWorkflow(parts, request, { signal: call.signal, progress }));
+  const whereRest = `The resource run://${answer.run_id} has the record of the run.`;
+  return fitAnswer(answer, { tokens: parts.app.config.settings.mcp.answer_tokens * OF_A_WORKFLOW, whereRest });
 }
 
-/** Clients over stdio take messages of 10 MB, and an answer is in it twice, once as an escaped text. */
-const MAX_CHARACTERS = 2_000_000;
-
-/** An answer of `run_workflow` that clients take: where the log is too long, the record of the run still has all of it. */
-export function fitAnswer(answer: JsonObject): JsonObject {
-  if (fits(answer)) return answer;
-  const log = Array.isArray(answer["execution_log"]) ? answer["execution_log"] : [];
-  const note = `The log is shortened: the resource run://${String(answer["run_id"])} has all of it.`;
-  const shorter = { ...answer, execution_log: log.map(withoutVariables), execution_log_note: note };
-  if (fits(shorter)) return shorter;
-  const bare = { ...answer, execution_log: log.slice(-1).map(withoutResult), execution_log_note: note };
-  return fits(bare) ? bare : { ...bare, final_variables: {} };
-}
-
-function fits(answer: JsonObject): boolean {
-  return writeExact(answer).length <= MAX_CHARACTERS;
-}
-
-function withoutVariables(state: Json): Json {
-  return isJsonObject(state) ? { ...state, variables_after: {} } : state;
-}
-
-function withoutResult(state: Json): Json {
-  return isJsonObject(state) ? { ...state, variables_after: {}, params: {}, result: {} } : state;
+function toUri({ run_id: run, session_id: session, screen_content: screen }: JsonObject): string | undefined {
+  if (typeof run === "string") return `run://${run}`;
+  return typeof session === "string" && typeof screen === "string" ? `terminal://${session}/output` : undefined;
 }

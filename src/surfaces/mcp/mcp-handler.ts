@@ -6,6 +6,8 @@ export interface McpRequest<Caller> {
   readonly caller: Caller;
   /** The client has said that it wants no answer any more; one that has only hung up has not. */
   readonly cancelled: AbortSignal | undefined;
+  /** The sets of tools that it asks for: `/mcp?tools=runs,costs`. */
+  readonly toolsets: string | undefined;
 }
 
 export interface McpHandlerOptions<Caller> {
@@ -37,7 +39,8 @@ export class McpHandler<Caller extends { readonly id: string }> {
   fetch(request: Request, caller: Caller): Promise<Response> {
     return this.#posts.fetch(request, caller.id, (forwarded, { cancelled, ...body }) => {
       const authInfo: AuthInfo = { token: "", clientId: caller.id, scopes: [] };
-      this.#requests.set(authInfo, { caller, cancelled });
+      const toolsets = new URL(request.url).searchParams.get("tools") ?? undefined;
+      this.#requests.set(authInfo, { caller, cancelled, toolsets });
       return this.#handler.fetch(forwarded, { authInfo, ...body });
     });
   }

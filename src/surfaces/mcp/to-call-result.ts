@@ -1,33 +1,66 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { toWritable, writeExact } from "../../core/exact-json.ts";
-import { isJsonObject, type Json } from "../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 
-/** An output twice: older clients read only the text. */
-export function toCallResult(output: Json): CallToolResult {
+/** An output as a text for models and, for programs, as what it is. A client of `protocol` that knows no such field gets one copy. */
+export function toCallResult(output: Json, protocol = STRUCTURED): CallToolResult {
   const content: CallToolResult["content"] = [{ type: "text", text: writeExact(output) }];
-  return isJsonObject(output) ? { content, structuredContent: toWritable({ ...output }) } : { content };
+  const isRead = protocol >= STRUCTURED && isJsonObject(output);
+  return isRead ? { content, structuredContent: toWritable({ ...output }) } : { content };
 }
+
+/** The first revision with structured results and links to resources. */
+export const STRUCTURED = "2025-06-18";
 
 /** An error with its remedy, so that a model can correct its call. */
 export function toErrorResult(text: string): CallToolResult {
   return { isError: true, content: [{ type: "text", text }] };
 }
 
+/** What is checked and explained where it is broken, and says nothing that a model needs to call a tool. */
+const CHECKS = new Set([
+  "minLength",
+  "maxLength",
+  "pattern",
+  "propertyNames",
+  "minProperties",
+  "maxProperties",
+  "maxItems",
+]);
+
+/** A schema without the checks of texts and sizes: the list of tools is in the context of each turn of a model. */
+function withoutChecks(schema: JsonObject): JsonObject {
+  const kept = Object.entries(schema).filter(([name, value]) => !CHECKS.has(name) && !isEmpty(value));
+  return Object.fromEntries(kept.map(([name, value]) => [name, VALUES.has(name) ? value : trim(value, name)]));
+}
+
+/** Parts of a schema that are no schemas. */
+const VALUES = new Set(["default", "enum", "const", "required"]);
+/** Parts whose names are those of a user. */
+const NAMED = new Set(["properties", "$defs"]);
+
+function trim(value: Json, name: string): Json {
+  if (Array.isArray(value)) return value.map((each) => trim(each, ""));
+  if (!isJsonObject(value)) return value;
+  if (!NAMED.has(name)) return withoutChecks(value);
+  return Object.fromEntries(Object.entries(value).map(([each, schema]) => [each, trim(schema, "")]));
+}
+
+function isEmpty(value: Json): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
 /** A tool as `tools/list` shows it. */
-export function toListedTool(
-  { title, description, inputSchema, outputSchema, hints, toText }: OfferedTool,
-  name: string,
-): Tool {
+export function toListedTool({ title, description, inputSchema, hints, toText }: OfferedTool, name: string): Tool {
   return {
     name,
     title,
     description,
-    inputSchema: toWritable({ ...inputSchema, type: "object" }),
+    inputSchema: toWritable({ ...withoutChecks(inputSchema), type: "object" }),
     // A client would miss what its schema promises.
-    ...(toText === undefined ? { outputSchema: toWritable({ ...outputSchema, type: "object" }) } : {}),
+    ...(toText === undefined ? { outputSchema: { type: "object" } } : {}),
     annotations: {
-      title,
       readOnlyHint: hints.readOnly,
       destructiveHint: hints.destructive,
       idempotentHint: hints.idempotent,

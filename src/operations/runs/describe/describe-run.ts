@@ -54,19 +54,6 @@ function outputsOf({ history: { state } }: RunReading, { withOutputs = true }: D
   return state.phase === "finished" && state.root !== undefined && withOutputs ? resultOf(state.root) : 0;
 }
 
-/** Stands in answers that leave something out. */
-export const SHORTENED = "Too long for one answer. The CLI shows all of it: pawl runs show RUN_ID --json --whole";
-
-/** Shorter forms of a run that is too long for one answer, the fullest first. */
-export function shortenRun(run: RunDescription): readonly object[] {
-  const steps = run.steps.map((step) => ({ ...step, output_data: null }));
-  const unfinished = steps.filter(({ status }) => status !== "completed").slice(0, 100);
-  return [
-    { ...run, outputs: null, steps, note: SHORTENED },
-    { ...run, outputs: null, input_data: null, steps: unfinished, note: SHORTENED },
-  ];
-}
-
 /** A run as a list shows it: from its record alone. */
 export function summarizeRun(record: RunRecord): RunSummary {
   const describe = record.completedAt === undefined ? describeHold : describeEnd;

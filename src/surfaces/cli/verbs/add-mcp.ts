@@ -19,14 +19,16 @@ export function addMcp(program: Command, perform: Perform): void {
   const serve = mcp
     .command("serve", { isDefault: true })
     .description("runs, workflows, schedules and approvals as an MCP server over stdin and stdout (the default)");
-  withReach(withCommon(serve)).action((options: ReachOptions) =>
-    perform(options, (app) =>
-      withStopSignals(async ({ stop }) => {
-        await app.serveRuns({ ...toReach(options), log: tell, stop });
-        return 0;
-      }),
-    ),
-  );
+  withReach(withCommon(serve))
+    .option("--tools <sets>", "list the tools of these sets: runs, workflows, approvals, schedules, costs ... or all")
+    .action((options: ReachOptions & { readonly tools?: string }) =>
+      perform(options, (app) =>
+        withStopSignals(async ({ stop }) => {
+          await app.serveRuns({ ...toReach(options), tools: options.tools, log: tell, stop });
+          return 0;
+        }),
+      ),
+    );
   addMcpTerminal(mcp, perform);
   withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
     .option("--http", "over HTTP, on this machine only")

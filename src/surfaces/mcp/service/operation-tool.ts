@@ -1,20 +1,20 @@
-import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 import type { z } from "zod";
-import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Driving, Stores } from "../../../operations/application/ports.ts";
+import type { Driving, Place, Stores } from "../../../operations/application/ports.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
+import type { ListedOperation } from "../../../operations/operations.ts";
 import { toValue } from "../../../operations/parse-json.ts";
-import { cancelUnfinished } from "../../../operations/runs/cancel-unfinished.ts";
 import { followRun } from "../../../operations/runs/follow/follow-run.ts";
+import { WAIT_SECONDS } from "../../../operations/terminals/run-workflow-tool.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
+import { cutTexts, isWithin } from "../fit-answer.ts";
 import type { CallProgress } from "../progress-teller.ts";
-import { describeForModel, fitResult } from "./fit-result.ts";
+import { describeForModel, withOutputs } from "./describe-for-model.ts";
 import type { ServiceCall, ServiceTool } from "./service-tool.ts";
 
 /** The tool of an operation. Undefined: models are not offered it. */
-export function toServiceTool(operation: Operation): ServiceTool | undefined {
+export function toServiceTool(operation: ListedOperation): ServiceTool | undefined {
   const { mcp: tool, scope, summary } = operation;
   if ("no" in tool || "byHand" in tool) return undefined;
   const { does, again, beyond } = effectOf(operation);
@@ -29,31 +29,70 @@ export function toServiceTool(operation: Operation): ServiceTool | undefined {
   return {
     offered,
     scope: scope === "open" ? "read" : scope,
+    set: operation.topic.replace(" ", "-"),
+    isRare: tool.isRare === true,
     async perform(app, args, call) {
       const { submissions } = call;
       const input = parseInput(operation.input, toGiven(operation, tool, args), (field) => nameOf(tool, field));
-      const output: unknown = await operation.handle({ app, by: "mcp", submissions }, input);
-      const { run_id: runId } = output as JsonObject;
-      if (tool.waits === true && input["wait"] === true && typeof runId === "string") {
-        await waitForRun(app, { runId, timeoutSeconds: Number(input["timeout_seconds"]) }, call);
-        return (await describeForModel(app, runId)) as JsonObject;
-      }
       // Handlers return plain data; what JSON leaves out of it is absent anyway.
-      return (await fitResult([
-        async () => output as object,
-        ...(tool.shorter?.(output, input) ?? []).map((form) => async () => form),
-      ])) as JsonObject;
+      const ask = async (asked: Readonly<Record<string, unknown>>) =>
+        (await operation.handle({ app, by: "mcp", submissions }, asked)) as JsonObject;
+      const output = await ask(input);
+      const { run_id: runId } = output;
+      if (tool.waits === true && input["wait"] === true && typeof runId === "string") {
+        const { wait_seconds: wait, timeout_seconds: older } = input;
+        await waitForRun(app, { runId, timeoutSeconds: Number(wait ?? older ?? WAIT_SECONDS) }, call);
+        const run = await describeForModel(app, runId);
+        return isUnderWay(run) ? { ...run, next: sayNext(runId) } : run;
+      }
+      if (does !== "reads") return output;
+      return "outputs_ref" in output
+        ? withOutputs(app, output)
+        : fitPage(output, input, { ask, app, isNumbered: isNumbered(operation) });
     },
   };
+}
+
+function isUnderWay({ completed_at: end, status }: JsonObject): boolean {
+  return end === null && status !== "awaiting_approval";
+}
+
+function sayNext(runId: string): string {
+  return `The run goes on by itself. Look again with get_run_status (run_id ${runId}); cancel_run ends it.`;
+}
+
+interface Page {
+  ask(input: Readonly<Record<string, unknown>>): Promise<JsonObject>;
+  readonly app: Pick<Place, "config">;
+  /** The list has no cursor: a page begins at a number. */
+  readonly isNumbered: boolean;
+}
+
+/** A page with fewer items, where only their texts would have to be cut too much: so its cursor misses none. */
+async function fitPage(output: JsonObject, input: Readonly<Record<string, unknown>>, page: Page): Promise<JsonObject> {
+  const { items } = output;
+  const tokens = page.app.config.settings.mcp.answer_tokens;
+  if (!Array.isArray(items) || items.length < 2 || !(page.isNumbered || typeof input["limit"] === "number"))
+    return output;
+  if (isWithin(items, tokens) || isWithin(cutTexts(items), tokens)) return output;
+  const fewer = { ...input, limit: Math.ceil(items.length / 2) };
+  const shorter = await page.ask(fewer);
+  const next = Number(input["offset"] ?? 0) + fewer.limit;
+  return fitPage(page.isNumbered ? { ...shorter, next_offset: next } : shorter, fewer, page);
 }
 
 function nameOf({ names = {} }: McpTool, field: string): string {
   return names[field] ?? field;
 }
 
-/** Fields that page by number, and second spellings that a tool does not ask for, are not for models. */
-function offeredFields({ input }: Operation, { fixed = {}, without = [] }: McpTool): readonly Field[] {
-  return fieldsOf(input).filter(({ name }) => name !== "offset" && !(name in fixed) && !without.includes(name));
+/** Fields that page by number where a cursor does, and second spellings that a tool does not ask for, are not for models. */
+function offeredFields(operation: Operation, { fixed = {}, without = [] }: McpTool): readonly Field[] {
+  const skipped = isNumbered(operation) ? without : [...without, "offset"];
+  return fieldsOf(operation.input).filter(({ name }) => !(name in fixed) && !skipped.includes(name));
+}
+
+function isNumbered({ input }: Operation): boolean {
+  return "offset" in input.shape && !("cursor" in input.shape);
 }
 
 function usualOf({ usual, limit }: McpTool): JsonObject {
@@ -117,8 +156,8 @@ function fromObjectText(value: Json): Json {
 }
 
 /**
- * Waits for the end of a run, or until only a person or an event is left, and tells how far it is. A caller who cancels ends
- * the run with the call; one who goes away, or whose patience ends, does not, and neither does a server that stops.
+ * Waits for the end of a run, or until only a person or an event is left, and tells how far it is. The run goes on whatever
+ * becomes of the call: whether a client cancels it because its own time is over cannot be told from a person who does.
  */
 async function waitForRun(
   app: Stores & Driving,
@@ -145,18 +184,4 @@ async function waitForRun(
     },
     AbortSignal.any([signal, patience, stopping]),
   );
-  if (signal.aborted && !isDisconnect(signal.reason)) await cancel(app, runId);
-}
-
-function isDisconnect(reason: unknown): boolean {
-  return reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
-}
-
-async function cancel(app: Stores & Driving, runId: string): Promise<void> {
-  try {
-    await cancelUnfinished(app, runId, { by: "mcp", reason: "The call that waited for it was cancelled." });
-  } catch (error) {
-    // It has ended in the meantime.
-    if (!isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
-  }
 }

@@ -1,13 +1,13 @@
 import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
-import { writeExact } from "../../../core/exact-json.ts";
 import type { Care, DefinitionPorts, Driving } from "../../../operations/application/ports.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
 import { describeHealth } from "../../../operations/service/check-health.ts";
 import { listWorkflows } from "../../../operations/workflows/list-workflows.ts";
 import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
-import { describeForModel } from "./fit-result.ts";
+import { writeResource } from "../fit-answer.ts";
+import { describeForModel } from "./describe-for-model.ts";
 
 const JSON_TYPE = "application/json";
 const RECENT_RUNS = 20;
@@ -32,7 +32,7 @@ export function addServiceResources(server: Server, app: DefinitionPorts & Drivi
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
   server.setRequestHandler("resources/list", async () => ({ resources: [...LISTS, ...(await listSingle(app))] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }) => ({
-    contents: [{ uri, mimeType: JSON_TYPE, text: writeExact(await readResource(app, uri), 2) }],
+    contents: [{ uri, mimeType: JSON_TYPE, text: writeResource(await readResource(app, uri)) }],
   }));
   server.setRequestHandler("completion/complete", async ({ params: { argument } }) => {
     const known = await listValues(app, argument.name);

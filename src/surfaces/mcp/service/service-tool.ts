@@ -23,6 +23,10 @@ export interface ServiceTool {
   readonly offered: OfferedTool;
   /** That of the operation. */
   readonly scope: KeyScope;
+  /** The set that it is listed with: the topic of the operation. */
+  readonly set: string;
+  /** Listed only where its set is asked for. */
+  readonly isRare: boolean;
   /** What the caller must have been granted. Absent: nothing. */
   readonly needs?: Capability;
   /** Throws `REQUEST_INVALID` with every argument that does not fit, before anything is done; then what the operation throws. */
