@@ -218,7 +218,9 @@ async function respond(parts: TerminalWorkflows, { request, prepared, ended }: E
   return {
     ...result,
     ...saved,
-    ...(isOver ? {} : { success: null, final_state: result.execution_log.at(-1)?.state ?? null, next: sayNext(ended.id) }),
+    ...(isOver
+      ? {}
+      : { success: null, final_state: result.execution_log.at(-1)?.state ?? null, next: sayNext(ended.id) }),
     available_workflows: await listNames(parts),
     run_id: ended.id,
     status: ended.status,

@@ -58,7 +58,6 @@ test.each(ERAS)("the original's eight tools do their work for a client of %s", a
       "idempotentHint",
       "openWorldHint",
       "readOnlyHint",
-      "title",
     ]);
   }
   // Input as the original took it: the text of an object.
@@ -119,7 +118,7 @@ test("a run stays when its client goes, and a server that comes later owns the d
   expect(owner.pid).toBe(server.pid);
 });
 
-test("who cancels a call that waits cancels its run, and hears of progress meanwhile", async () => {
+test("who cancels a call that waits hears of progress until then, and its run goes on until it is cancelled", async () => {
   const folder = application(answering(SLOW_ONCE));
   endOwner(folder);
   const { call, client } = await connectService(folder);
@@ -135,9 +134,22 @@ test("who cancels a call that waits cancels its run, and hears of progress meanw
   await expect(waiting).rejects.toThrow();
   const latest = async () => {
     const { structuredContent } = await client.callTool({ name: "list_runs", arguments: {} });
-    return structuredContent as { readonly items: readonly { readonly status: string }[] };
+    return structuredContent as { readonly items: readonly { readonly status: string; readonly run_id: string }[] };
   };
+  expect((await latest()).items[0]?.status).toBe("running");
+  const run_id = (await latest()).items[0]?.run_id ?? "";
+  expect(await call("cancel_run", { run_id })).toMatchObject({ run_id });
   await expect.poll(async () => (await latest()).items[0]?.status).toBe("cancelled");
+});
+
+test("a call that waits is answered after `wait_seconds` with the run as it is, and how to go on", async () => {
+  const folder = application(answering(SLOW_ONCE));
+  endOwner(folder);
+  const { call } = await connectService(folder);
+  const request = { workflow_name: "question", input_data: { question: "?" }, wait: true, wait_seconds: 0.2 };
+  const early = await call("run_workflow", request);
+  expect(early).toMatchObject({ completed_at: null, error: null, next: expect.stringContaining("get_run_status") });
+  await call("cancel_run", { run_id: idOf(early) });
 });
 
 test("what is refused says its code and the next thing to do, and starts no process", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
@@ -140,46 +140,74 @@ for (const [era, negotiation] of ERAS) {
       [1, 100],
       [2, 100],
     ]);
-    const shell = Number(readFileSync(join(folder, "shell.pid"), "utf8"));
-
     stop.abort();
-
     await expect(ended).rejects.toThrow();
-    await gone(shell);
-    expect(await call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
-    const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
-    expect(JSON.parse(stdout).data.items).toMatchObject([{ workflow_name: "waiting", status: "cancelled" }]);
+    const { run_id = null, ...left } = await latestRun(folder);
+    expect(left).toMatchObject({ workflow_name: "waiting", status: "running" });
+
+    // A file that is there is what it waits for.
+    writeFileSync(join(folder, "go"), "gone on\n");
+
+    expect(await call("run_workflow", { run_id })).toMatchObject({ success: true, final_state: "close", run_id });
     await client.close();
     await gone(pid);
   });
 }
 
-test("with `wait_seconds` the answer comes while the run goes on", async () => {
-  const { call } = await connectTerminal(application({}), { options: ["--tools", "runs"] });
+async function latestRun(folder: string): Promise<JsonObject> {
+  const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
+  return JSON.parse(stdout).data.items[0];
+}
+
+test("with `wait_seconds` the answer comes while the run goes on, says how to collect it, and only a cancel ends it", async () => {
+  const { call } = await connectTerminal(application({}));
   const early = await call("run_workflow", { workflow_definition: WAITING, wait_seconds: 0.2 });
-  expect(early).toMatchObject({ success: false, status: "running", run_id: expect.any(String) });
+  expect(early).toMatchObject({ success: null, error: null, status: "running", run_id: expect.any(String) });
+  expect(early["final_state"]).not.toBe("error");
   const { run_id = null } = early;
-  expect(await call("get_run", { run_id })).toMatchObject({ status: "running" });
-  expect(await call("cancel_run", { run_id })).toMatchObject({
-    run_id,
-    status: expect.stringMatching(/cancel|running/),
-  });
+  expect(early["next"]).toContain(`{"run_id": "${run_id}"}`);
+  expect(await call("run_workflow", { run_id, wait_seconds: 0.2 })).toMatchObject({ status: "running" });
+  expect(await call("run_workflow", { run_id, cancel: true })).toMatchObject({ success: false, status: "cancelled" });
+  expect(await call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
 });
 
-test("a client that goes away takes its call with it: nothing is left", async () => {
+test("a run whose client goes away is collected by another one", async () => {
   const folder = application({});
-  const { client, call, pid } = await connectTerminal(folder);
-  const isWaiting = Promise.withResolvers<void>();
-  const onprogress = ({ message = "" }) => {
-    if (message.endsWith("wait")) isWaiting.resolve();
+  const first = await connectTerminal(folder);
+  const { run_id = null } = await first.call("run_workflow", { workflow_definition: WAITING, wait_seconds: 0.2 });
+  // The client library ends a server that stays with a signal: this one only closes its stdin.
+  const second = await connectTerminal(folder);
+  const collected = second.call("run_workflow", { run_id });
+  const closed = first.client.close();
+  writeFileSync(join(folder, "go"), "gone on\n");
+  expect(await collected).toMatchObject({ success: true, final_state: "close", run_id });
+  await closed;
+  await gone(first.pid);
+});
+
+test("a run whose owner is killed is taken up by the next client, which collects it", async () => {
+  const folder = application({});
+  const states = {
+    open: {
+      action: { tool: "open_terminal", params: { shell: "bash --norc" } },
+      transitions: [{ condition: ok, next_state: "wait" }],
+    },
+    wait: {
+      action: { tool: "await_output", params: { session_id: "{session_id}", pattern: "^never", timeout: 120 } },
+      // The terminal dies with its owner.
+      transitions: [{ condition: { success: false }, next_state: "again" }],
+    },
+    again: { action: { tool: "open_terminal", params: { shell: "bash --norc" } } },
   };
-  call("run_workflow", { workflow_definition: WAITING }, { onprogress }).catch(() => undefined);
-  await isWaiting.promise;
-  const shell = Number(readFileSync(join(folder, "shell.pid"), "utf8"));
-  await client.close();
-  await Promise.all([gone(pid), gone(shell)]);
-  const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
-  expect(JSON.parse(stdout).data.items).toMatchObject([{ status: "cancelled" }]);
+  const first = await connectTerminal(folder);
+  const { run_id = null } = await first.call("run_workflow", {
+    workflow_definition: { name: "stubborn", initial_state: "open", states },
+    wait_seconds: 1,
+  });
+  process.kill(first.pid, "SIGKILL");
+  await gone(first.pid);
+  const second = await connectTerminal(folder);
+  expect(await second.call("run_workflow", { run_id })).toMatchObject({ success: true, final_state: "again", run_id });
 });
 
 /** The first object in a text. */
@@ -191,25 +219,6 @@ function exampleOf(text: string): JsonObject {
   if (!isJsonObject(example as JsonObject)) throw new Error("There is no example.");
   return example as JsonObject;
 }
-
-test("a call that is cancelled at once leaves no run and no session", async () => {
-  const folder = application({});
-  const { call } = await connectTerminal(folder);
-  for (const delayMs of [0, 1, 5, 20, 100]) {
-    const stop = new AbortController();
-    const ended = call("run_workflow", { workflow_definition: WAITING }, { signal: stop.signal });
-    ended.catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
-    stop.abort();
-    await expect(ended).rejects.toThrow();
-  }
-  const statuses = async () => {
-    const { stdout } = await pawl(["runs", "ls", "--json"], { cwd: folder });
-    return JSON.parse(stdout).data.items.map(({ status }: { status: string }) => status);
-  };
-  await expect.poll(statuses, { timeout: 20_000, interval: 300 }).not.toContain("running");
-  await expect.poll(() => call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
-});
 
 test("a workflow that was saved through the service is run by its name", async () => {
   const states = { list: { action: { tool: "list_terminal_sessions", params: {} } } };

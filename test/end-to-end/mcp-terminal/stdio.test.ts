@@ -29,7 +29,6 @@ for (const [era, negotiation] of ERAS) {
         name === "run_command" ? name : "object",
       ]);
       expect(annotations).toEqual({
-        title,
         readOnlyHint: expect.any(Boolean),
         destructiveHint: expect.any(Boolean),
         idempotentHint: expect.any(Boolean),

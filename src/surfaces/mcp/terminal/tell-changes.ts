@@ -18,7 +18,7 @@ export function tellWorkflow<Answer extends Pick<WorkflowResult, "execution_log"
 
 function tellChanges(log: readonly ExecutedState[]): JsonObject[] {
   const known = new Map<string, Json>();
-  const variables = new Map<string, string>();
+  let variables: ExecutedState["variables_after"] = {};
   let screen = "";
   return log.map(({ state, tool, params, result, variables_after, elapsed_time }) => {
     const { session_id: session = null, ...others } = params;
@@ -33,11 +33,12 @@ function tellChanges(log: readonly ExecutedState[]): JsonObject[] {
     };
     if (typeof shown === "string") screen = shown;
     const inResult = new Set(Object.values(result).map((value) => toText(value)));
-    const changed = Object.entries(variables_after).filter(([name, value]) => {
-      const isNew = variables.get(name) !== value;
-      variables.set(name, value);
-      return isNew && !inResult.has(value);
+    const before = variables;
+    const changed = Object.keys(variables_after).flatMap((name): [string, string][] => {
+      const value = variables_after[name] ?? "";
+      return before[name] === value || inResult.has(value) ? [] : [[name, value]];
     });
+    variables = variables_after;
     const entry = { state, tool, params: given, result: told, elapsed_time };
     return changed.length === 0 ? entry : { ...entry, variables_after: Object.fromEntries(changed) };
   });
