@@ -6,23 +6,23 @@ import { fitAnswer, isWithin } from "./fit-answer.ts";
 import { tellWorkflow } from "./terminal/tell-changes.ts";
 
 const TOKENS = 8_000;
-const fit = (answer: JsonObject) => fitAnswer(answer, { tokens: TOKENS, whereRest: "See run://r1." });
+const bounded = (answer: JsonObject) => fitAnswer(answer, { tokens: TOKENS, whereRest: "See run://r1." });
 
 test("an answer within its bound is left as it is", () => {
   const small = { screen_content: "hello", items: [1, 2] };
-  expect(fit(small)).toBe(small);
+  expect(bounded(small)).toBe(small);
 });
 
 test("a long text keeps its head and its tail, and the note counts what is missing and says where it is", () => {
   const text = Array.from({ length: 200_000 }, (_, index) => index + 1).join("\n");
-  const { screen_content: shown, note, session_id } = fit({ session_id: "s", screen_content: text });
+  const { screen_content: shown, note, session_id } = bounded({ session_id: "s", screen_content: text });
   expect(session_id).toBe("s");
   expect(String(shown)).toMatch(/^1\n2\n3\n[\s\S]*characters left out[\s\S]*\n200000$/);
   expect(note).toMatch(/^Left out here: \d+ characters of texts\. See run:\/\/r1\.$/);
 });
 
 test("the room is used: what is left of a text is most of the bound", () => {
-  expect(isWithin(fit({ text: "some words ".repeat(100_000) }), TOKENS / 2)).toBe(false);
+  expect(isWithin(bounded({ text: "some words ".repeat(100_000) }), TOKENS / 2)).toBe(false);
 });
 
 test("whatever an answer is like, it is within its bound", () => {
@@ -38,7 +38,7 @@ test("whatever an answer is like, it is within its bound", () => {
   }));
   fc.assert(
     fc.property(fc.record({ run_id: fc.uuid(), outputs: tree }), (answer) => {
-      const fitting = fit(answer as JsonObject);
+      const fitting = bounded(answer as JsonObject);
       expect(isWithin(fitting, TOKENS)).toBe(true);
     }),
     { numRuns: 25 },
@@ -67,7 +67,7 @@ test.each([42, 1_000])("the log of %d states tells of each what is new, and is w
     elapsed_time: 0.1,
     variables_after: { counted: "1" },
   });
-  expect(isWithin(fit(told as unknown as JsonObject), TOKENS)).toBe(true);
+  expect(isWithin(bounded(told as unknown as JsonObject), TOKENS)).toBe(true);
 });
 
 test.each([

@@ -111,7 +111,7 @@ test("what is wrong with a request or a definition is said, and what there is in
 });
 
 for (const [era, negotiation] of ERAS) {
-  test(`a client of ${era} hears of every state, and ends the run with all that it has opened`, async () => {
+  test(`a client of ${era} hears of every state, and a call that it cancels ends no run`, async () => {
     const folder = application({});
     const { client, call, pid } = await connectTerminal(folder, { negotiation });
     const heard: { progress: number; total?: number | undefined; message?: string | undefined }[] = [];
