@@ -53,6 +53,8 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
       return compare(expr.by, compared(expr.left, work, locals), compared(expr.right, work, locals), work);
     case "defined":
       return evaluateIn(expr.of, work, locals) !== undefined;
+    case "if":
+      return evaluateIn(isTrue(evaluateIn(expr.of, work, locals)) ? expr.yes : expr.no, work, locals);
     case "first":
       return firstDefined(expr.of, work, locals);
     case "index":
@@ -93,6 +95,8 @@ function isReference(expr: Expr): boolean {
 }
 
 function writePath(expr: Expr): string {
+  // What stands in a text is nothing where it is null.
+  if (expr.op === "call" && expr.fn === "coalesce" && expr.args[0] !== undefined) return writePath(expr.args[0]);
   const path = expr.op === "first" ? expr.of[0] : expr;
   if (path?.op !== "path") return "";
   return [

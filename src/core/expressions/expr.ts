@@ -1,4 +1,5 @@
 import type { Json } from "../json.ts";
+import type { CollectionFunction } from "./collections.ts";
 
 /**
  * An expression as a tree. Dialects parse their own syntax into it; the core only evaluates.
@@ -14,6 +15,8 @@ export type Expr =
   | { readonly op: "and" | "or"; readonly of: readonly Expr[] }
   | { readonly op: "compare"; readonly by: Comparison; readonly left: Expr; readonly right: Expr }
   | { readonly op: "defined"; readonly of: Expr }
+  /** Only `true` is true. */
+  | { readonly op: "if"; readonly of: Expr; readonly yes: Expr; readonly no: Expr }
   /** The first that is defined. */
   | { readonly op: "first"; readonly of: readonly Expr[] }
   /** `readsJson` as in a path. */
@@ -40,7 +43,7 @@ export interface PathExpr {
  * input: of the run or call · steps: output of a step · output: of the step just run · failure: how the step just run has
  * failed, for `assign`; undefined if it has not · error: what a `catch` handles ·
  * done: whether the step named has succeeded, or the one whose `catch` or `finally` this is ·
- * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow · storage: a stored file ·
+ * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow, now (the time of its latest event) · storage: a stored file ·
  * env: an allowed variable · local: of map and filter.
  */
 type Root =
@@ -83,6 +86,7 @@ export interface KnownExpr {
 }
 
 export type FunctionName =
+  | CollectionFunction
   | "length"
   /** How many items a fan-out over the value has: null 0, a list its length, anything else -1. */
   | "itemCount"

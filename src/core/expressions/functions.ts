@@ -2,6 +2,7 @@ import { toInteger, writeExact } from "../exact-json.ts";
 import { toMilliseconds } from "../iso-time.ts";
 import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { parseJson } from "../parse-json.ts";
+import { COLLECTIONS, lengthOfText } from "./collections.ts";
 import { concat, merge, mergeBy } from "./combine.ts";
 import { isEqual } from "./equality.ts";
 import { type FunctionName, MAX_LIST_ITEMS, type Scope } from "./expr.ts";
@@ -60,6 +61,8 @@ export function callFunction(fn: FunctionName, args: Args, work: Work): Json | u
       return typeof first === "string" && typeof second === "string"
         ? work.scope.matches?.(first, second, (looks) => work.pay(looks))
         : false;
+    default:
+      return COLLECTIONS[fn](args, work);
   }
 }
 
@@ -79,7 +82,8 @@ function mapText(value: Json, change: (text: string) => string, work: Work): str
 }
 
 function lengthOf(value: Json | undefined): number | undefined {
-  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  if (typeof value === "string") return lengthOfText(value);
+  if (Array.isArray(value)) return value.length;
   return isJsonObject(value) ? Object.keys(value).length : undefined;
 }
 
@@ -112,7 +116,8 @@ function parseText(text: string, scope: Scope): Json | undefined {
 
 function split(text: Json | undefined, separator: Json | undefined): Json | undefined {
   if (typeof text !== "string" || typeof separator !== "string") return undefined;
-  const parts = text.split(separator, MAX_LIST_ITEMS + 1);
+  // Between characters, not in the middle of one.
+  const parts = text.split(separator === "" ? /(?:)/u : separator, MAX_LIST_ITEMS + 1);
   if (parts.length > MAX_LIST_ITEMS) throw tooLarge();
   return parts;
 }

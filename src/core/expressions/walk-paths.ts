@@ -27,6 +27,8 @@ export function childrenOf(expr: Expr): readonly Expr[] {
       return expr.of;
     case "compare":
       return [expr.left, expr.right];
+    case "if":
+      return [expr.of, expr.yes, expr.no];
     case "index":
       return [expr.of, expr.at];
     case "call":
@@ -65,6 +67,8 @@ export function mapChildren(expr: Expr, replace: (child: Expr) => Expr): Expr {
       return { ...expr, of: expr.of.map(replace) };
     case "compare":
       return { ...expr, left: replace(expr.left), right: replace(expr.right) };
+    case "if":
+      return { ...expr, of: replace(expr.of), yes: replace(expr.yes), no: replace(expr.no) };
     case "index":
       return { ...expr, of: replace(expr.of), at: replace(expr.at) };
     case "call":

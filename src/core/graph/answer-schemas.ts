@@ -125,6 +125,9 @@ class Reads {
         this.#add(expr.body, { ...here, locals: new Map(here.locals).set(expr.as, items) });
         return expr.op === "filter" ? this.#add(expr.list, here) : [];
       }
+      case "if":
+        this.#add(expr.of, here);
+        return [expr.yes, expr.no].flatMap((one) => this.#add(one, here));
       case "compare":
         this.#compare(expr.left, expr.right, expr.by, here);
         this.#compare(expr.right, expr.left, MIRRORED[expr.by], here);

@@ -134,5 +134,6 @@ function domainOf(view: Viewpoint): number {
 /** `run` in expressions. `date` is the day on which the run began, so that a run over midnight does not change it. */
 export function describeRun(state: RunState): JsonObject {
   const startedAt = toIsoTime(state.startedAt);
-  return { id: state.runId, workflow: state.workflow, startedAt, date: startedAt.slice(0, 10) };
+  const now = toIsoTime(state.now);
+  return { id: state.runId, workflow: state.workflow, startedAt, date: startedAt.slice(0, 10), now };
 }

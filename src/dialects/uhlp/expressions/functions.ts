@@ -1,21 +1,38 @@
 import type { FunctionName } from "../../../core/expressions/expr.ts";
 
-/** A function as people call it: which of the core's it is, and how many arguments it takes. */
+/** A function as people call it: what it does in the core, and how many arguments it takes. */
 export interface Signature {
-  readonly does: FunctionName | "defined" | "map" | "filter";
+  readonly name: string;
+  readonly does: FunctionName | "defined" | "map" | "filter" | "now";
   readonly least: number;
   readonly most: number;
   readonly usage: string;
+  readonly arrow?: Arrow;
 }
 
-/** A map: `constructor` and its like are no functions. */
+/**
+ * The arguments behind the list may be, or are (`isNeeded`), arrows for its elements. The core's function takes what they give in place of the
+ * list, or beside it (`beside`), or the elements for which they hold (`filter`).
+ */
+export interface Arrow {
+  readonly isNeeded: boolean;
+  readonly gives: "instead" | "beside" | "filter";
+}
+
+const MAY: Arrow = { isNeeded: false, gives: "beside" };
+const MUST: Arrow = { isNeeded: true, gives: "beside" };
+const ANY = Number.POSITIVE_INFINITY;
+
+/** A map: `constructor` and its like are no functions. The usage says the name. */
 export const FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
   [
     signature("defined", 1, 1, "defined(path)"),
+    signature("coalesce", 1, ANY, "coalesce(a, b)"),
     signature("length", 1, 1, "length(value)"),
     signature("contains", 2, 2, "contains(listOrText, value)"),
-    signature("keys", 1, 1, "keys(object)"),
-    signature("coalesce", 1, Number.POSITIVE_INFINITY, "coalesce(a, b)"),
+    signature("indexOf", 2, 2, "indexOf(listOrText, value)"),
+    signature("slice", 2, 3, "slice(listOrText, from, to)"),
+    signature("slice", 2, 3, "substring(text, from, to)"),
     signature("toNumber", 1, 1, "toNumber(text)"),
     signature("toString", 1, 1, "toString(value)"),
     signature("parseJson", 1, 1, "parseJson(text)"),
@@ -25,17 +42,49 @@ export const FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
     signature("trim", 1, 1, "trim(text)"),
     signature("split", 2, 2, "split(text, separator)"),
     signature("join", 1, 2, "join(list, separator)"),
-    signature("concat", 1, Number.POSITIVE_INFINITY, "concat(listA, listB)"),
-    signature("merge", 1, Number.POSITIVE_INFINITY, "merge(objectA, objectB)"),
-    signature("mergeBy", 2, 2, "mergeBy(lists, 'field')"),
+    signature("replace", 3, 3, "replace(text, 'from', 'to')"),
+    signature("startsWith", 2, 2, "startsWith(text, part)"),
+    signature("endsWith", 2, 2, "endsWith(text, part)"),
+    signature("padStart", 2, 3, "padStart(text, length, '0')"),
+    signature("padEnd", 2, 3, "padEnd(text, length, ' ')"),
     signature("matches", 2, 2, "matches(text, 'pattern')"),
+    signature("abs", 1, 1, "abs(number)"),
+    signature("round", 1, 2, "round(number, places)"),
+    signature("floor", 1, 2, "floor(number, places)"),
+    signature("ceil", 1, 2, "ceil(number, places)"),
+    signature("sum", 1, 2, "sum(list, x => number)", { isNeeded: false, gives: "instead" }),
+    signature("min", 1, ANY, "min(list, x => key)", MAY),
+    signature("max", 1, ANY, "max(list, x => key)", MAY),
     signature("map", 2, 2, "map(list, x => value)"),
     signature("filter", 2, 2, "filter(list, x => condition)"),
-  ].map((known) => [known.does, known]),
+    signature("firstOf", 2, 2, "find(list, x => condition)", { isNeeded: true, gives: "filter" }),
+    signature("some", 2, 2, "some(list, x => condition)", { isNeeded: true, gives: "instead" }),
+    signature("every", 2, 2, "every(list, x => condition)", { isNeeded: true, gives: "instead" }),
+    signature("sort", 1, 1, "sort(list)"),
+    signature("sortBy", 2, 2, "sortBy(list, x => key)", MUST),
+    signature("groupBy", 2, 2, "groupBy(list, x => key)", MUST),
+    signature("unique", 1, 2, "unique(list, x => key)", MAY),
+    signature("toObject", 2, 3, "toObject(list, x => name, x => value)", MUST),
+    signature("flatten", 1, 1, "flatten(lists)"),
+    signature("reverse", 1, 1, "reverse(list)"),
+    signature("firstOf", 1, 1, "first(list)"),
+    signature("lastOf", 1, 1, "last(list)"),
+    signature("range", 1, 3, "range(from, to, step)"),
+    signature("zip", 1, ANY, "zip(listA, listB)"),
+    signature("concat", 1, ANY, "concat(listA, listB)"),
+    signature("keys", 1, 1, "keys(object)"),
+    signature("values", 1, 1, "values(object)"),
+    signature("entries", 1, 1, "entries(object)"),
+    signature("pick", 2, ANY, "pick(object, 'a', 'b')"),
+    signature("omit", 2, ANY, "omit(object, 'a', 'b')"),
+    signature("merge", 1, ANY, "merge(objectA, objectB)"),
+    signature("mergeBy", 2, 2, "mergeBy(lists, 'field')"),
+    signature("now", 0, 0, "now()"),
+  ].map((known) => [known.name, known]),
 );
 
-function signature(does: Signature["does"], least: number, most: number, usage: string): Signature {
-  return { does, least, most, usage };
+function signature(does: Signature["does"], least: number, most: number, usage: string, arrow?: Arrow): Signature {
+  return { name: usage.slice(0, usage.indexOf("(")), does, least, most, usage, ...(arrow && { arrow }) };
 }
 
 /** Names of other languages for these functions, in small letters. */
@@ -68,4 +117,19 @@ export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["regex", "matches"],
   ["where", "filter"],
   ["select", "filter"],
+  ["any", "some"],
+  ["all", "every"],
+  ["distinct", "unique"],
+  ["uniq", "unique"],
+  ["flat", "flatten"],
+  ["orderby", "sortBy"],
+  ["avg", "sum"],
+  ["head", "first"],
+  ["substr", "substring"],
+  ["replaceall", "replace"],
+  ["lpad", "padStart"],
+  ["rpad", "padEnd"],
+  ["ceiling", "ceil"],
+  ["today", "now"],
+  ["fromentries", "toObject"],
 ]);

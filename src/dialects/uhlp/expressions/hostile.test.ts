@@ -67,7 +67,7 @@ function check(text: string): "value" | "faults" {
 }
 
 function isJson(value: unknown): boolean {
-  if (typeof value === "function" || typeof value === "symbol" || typeof value === "bigint") return false;
+  if (typeof value === "function" || typeof value === "symbol") return false;
   if (typeof value === "number") return Number.isFinite(value);
   return (
     typeof value !== "object" || value === null || Object.keys(value).every((key) => isJson((value as never)[key]))
@@ -94,6 +94,9 @@ const VALID = [
   "mergeBy([trigger.payload.list, order.list], 'id')[order.n].x",
   "matches(order.text, '^[a-z]+\\d{2,3}$')",
   "parseJson(trigger.payload.text).x[0] <= workflow.lastError.code",
+  "-order.n + 2 * (7 % 3) - round(1 / 3, 2) ?? {a: order.n, 'b': [1]}",
+  "sum(trigger.payload.list, x => x.n ? x.n * 2 : 0) > 1 ? slice('abc', -2) : groupBy(context.list, x => x[0])",
+  "`a §{order.n + 1} §{length(sortBy(context.list, x => -x[0]))}`".replaceAll("§", "$"),
 ];
 const PIECES = [
   ...["(", ")", "[", "]", ",", ".", "..", "=>", "==", "===", "!=", "<", ">=", "&&", "||", "!", "=", "&", "|", "?", ":"],
@@ -101,6 +104,7 @@ const PIECES = [
   ...["__proto__", "constructor", "prototype", "toString", "valueOf", "hasOwnProperty", "__defineGetter__", "this"],
   ...["trigger", "context", "steps", "step", "output", "error", "workflow", "order", "$", "input", "x", "lastError"],
   ...["map", "filter", "defined", "length", "matches", "concat", "mergeBy", "toJson", "parseJson", "keys", "coalesce"],
+  ...["sum(", "sortBy(", "range(", "toObject(", "now()", "max("],
   ...["map(", "x =>", "order.", "steps.a.output", "trigger.payload", "and", "or", "not", "true", "null", "undefined"],
   ...[
     "0",

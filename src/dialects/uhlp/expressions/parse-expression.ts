@@ -1,7 +1,6 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
-import { checkOrder } from "./check-order.ts";
 import { type ExpressionFault, type ExpressionScope, toFault } from "./expression-fault.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { parseTree } from "./parse-tree.ts";
@@ -30,10 +29,11 @@ export function parseExpression(text: string, scope: ExpressionScope): ParsedExp
 
 function parse(text: string, scope: ExpressionScope): ParsedExpression {
   const { tokens, fault } = tokenize(text);
-  const early = fault ?? checkOrder(tokens);
-  if (early !== undefined) return { ok: false, faults: [early] };
+  if (fault !== undefined) return { ok: false, faults: [fault] };
+  const parsed = parseTree(tokens);
+  if (parsed.fault !== undefined) return { ok: false, faults: [parsed.fault] };
   const translator = new Translator(scope);
-  const expr = translator.translate(parseTree(tokens ?? []));
+  const expr = translator.translate(parsed.tree);
   const { faults, readsLastError } = translator;
   return faults.length === 0 ? { ok: true, expr, readsLastError } : { ok: false, faults };
 }

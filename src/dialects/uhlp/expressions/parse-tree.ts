@@ -1,19 +1,39 @@
-import jsep from "jsep";
-import type { Span } from "./expression-fault.ts";
-import { COMPARISONS, type LiteralToken, type NameToken, type Token } from "./tokenize.ts";
+import { type ExpressionFault, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
+import {
+  COMPARISONS,
+  type LiteralToken,
+  type NameToken,
+  refuseSecondValue,
+  type SignToken,
+  type Token,
+} from "./tokenize.ts";
 
 /** How values and operators belong together. Parentheses are gone: the tree says what they said. */
 export type Tree =
   | NameToken
   | LiteralToken
+  | TemplateTree
   | { readonly kind: "field"; readonly of: Tree; readonly name: NameToken }
   | { readonly kind: "index"; readonly of: Tree; readonly at: Tree }
   | CallTree
   | ArrowTree
   | { readonly kind: "list"; readonly items: readonly Tree[] }
-  | { readonly kind: "not"; readonly of: Tree }
-  | { readonly kind: "and" | "or"; readonly of: readonly Tree[] }
-  | { readonly kind: "compare"; readonly by: (typeof COMPARISONS)[number]; readonly left: Tree; readonly right: Tree };
+  | ObjectTree
+  | { readonly kind: "not" | "minus"; readonly of: Tree }
+  | { readonly kind: "and" | "or" | "given" | "sum"; readonly of: readonly Tree[] }
+  | { readonly kind: "compare"; readonly by: (typeof COMPARISONS)[number]; readonly left: Tree; readonly right: Tree }
+  | { readonly kind: "product"; readonly by: "*" | "/" | "%"; readonly left: Tree; readonly right: Tree }
+  | { readonly kind: "if"; readonly of: Tree; readonly yes: Tree; readonly no: Tree };
+
+export interface TemplateTree extends Span {
+  readonly kind: "template";
+  readonly parts: readonly (string | Tree)[];
+}
+
+export interface ObjectTree extends Span {
+  readonly kind: "object";
+  readonly entries: readonly (readonly [string, Tree])[];
+}
 
 export interface CallTree {
   readonly kind: "call";
@@ -27,87 +47,344 @@ export interface ArrowTree {
   readonly body: Tree;
 }
 
-/**
- * Builds the tree of tokens whose order has been checked. jsep knows how tightly operators bind, but neither the names of
- * this language nor where they stand: it is given every value as the number of its token, and so cannot read it wrongly.
- */
-export function parseTree(tokens: readonly Token[]): Tree {
-  // The only change to jsep's settings, which are the process's: adding it again changes nothing.
-  jsep.addBinaryOp("=>", 0.1, true);
-  const numbered = tokens.map((token, index) => (token.kind === "sign" ? token.text : `t${index}`));
-  return toTree(jsep(numbered.join(" ")) as JsepNode, tokens);
-}
+type Parsed = { readonly tree: Tree; readonly fault?: never } | { readonly fault: ExpressionFault };
 
-/** The nodes that jsep makes of such tokens. */
-type JsepNode =
-  | { readonly type: "Identifier"; readonly name: string }
-  | {
-      readonly type: "MemberExpression";
-      readonly object: JsepNode;
-      readonly property: JsepNode;
-      readonly computed: boolean;
-    }
-  | { readonly type: "CallExpression"; readonly callee: JsepNode; readonly arguments: readonly JsepNode[] }
-  | { readonly type: "ArrayExpression"; readonly elements: readonly JsepNode[] }
-  | { readonly type: "UnaryExpression"; readonly argument: JsepNode }
-  | JsepBinary;
-
-interface JsepBinary {
-  readonly type: "BinaryExpression";
-  readonly operator: string;
-  readonly left: JsepNode;
-  readonly right: JsepNode;
-}
-
-function toTree(node: JsepNode, tokens: readonly Token[]): Tree {
-  const toChild = (child: JsepNode) => toTree(child, tokens);
-  switch (node.type) {
-    case "Identifier":
-      return valueAt(tokens, node.name);
-    case "MemberExpression": {
-      const of = toChild(node.object);
-      const property = toChild(node.property);
-      return !node.computed && property.kind === "name"
-        ? { kind: "field", of, name: property }
-        : { kind: "index", of, at: property };
-    }
-    case "CallExpression":
-      return { kind: "call", callee: toChild(node.callee), args: node.arguments.map(toChild) };
-    case "ArrayExpression":
-      return { kind: "list", items: node.elements.map(toChild) };
-    case "UnaryExpression":
-      return { kind: "not", of: toChild(node.argument) };
-    case "BinaryExpression":
-      return toBinary(node, toChild);
+/** Builds the tree of tokens, up to the first that cannot stand where it stands. */
+export function parseTree(tokens: readonly Token[]): Parsed {
+  try {
+    return { tree: new Parser(tokens).parseAll() };
+  } catch (error) {
+    if (error instanceof Fault) return { fault: error.fault };
+    throw error;
   }
 }
 
-function toBinary(node: JsepBinary, toChild: (child: JsepNode) => Tree): Tree {
-  const { operator, left, right } = node;
-  if (operator === "&&" || operator === "||")
-    return { kind: operator === "&&" ? "and" : "or", of: operandsOf(node).map(toChild) };
-  const by = COMPARISONS.find((comparison) => comparison === operator);
-  return by === undefined
-    ? { kind: "arrow", as: toChild(left), body: toChild(right) }
-    : { kind: "compare", by, left: toChild(left), right: toChild(right) };
-}
+/** Levels of the tree: brackets, fields, calls, `!`, `-` and `? :`, and each `*`, `/` or `%` of a chain. */
+const MAX_HEIGHT = 100;
 
-/** `a || b || c` leans to the left, as deep as it is long. */
-function operandsOf(node: JsepBinary): readonly JsepNode[] {
-  const operands: JsepNode[] = [];
-  let rest: JsepNode = node;
-  while (rest.type === "BinaryExpression" && rest.operator === node.operator) {
-    operands.push(rest.right);
-    rest = rest.left;
+class Fault extends Error {
+  readonly fault: ExpressionFault;
+
+  constructor(fault: ExpressionFault) {
+    super(fault.message);
+    this.fault = fault;
   }
-  return [rest, ...operands.reverse()];
 }
 
-function valueAt(tokens: readonly Token[], name: string): NameToken | LiteralToken {
-  const token = tokens[Number(name.slice(1))];
-  if (token === undefined || token.kind === "sign") throw new Error(`jsep made up the token ${name}.`);
-  return token;
+function fail(at: Span, texts: FaultTexts): never {
+  throw new Fault(toFault(at, texts));
 }
+
+type Sign = SignToken["text"];
+const CLOSING = new Map<Sign, Sign>([
+  ["(", ")"],
+  ["[", "]"],
+  ["{", "}"],
+]);
+
+/** One function for each level of how tightly operators bind, the loosest first. */
+class Parser {
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  /** Levels around the token under way. */
+  #depth: number;
+  /** Levels of what is not a single value. */
+  readonly #heights = new WeakMap<Tree, number>();
+  /** Operators whose operands are not in parentheses of their own. */
+  readonly #bare = new WeakSet<Tree>();
+
+  constructor(tokens: readonly Token[], depth = 0) {
+    this.#tokens = tokens;
+    this.#depth = depth;
+  }
+
+  parseAll(): Tree {
+    if (this.#tokens.length === 0)
+      fail({ start: 0, end: 0 }, { message: "The expression is empty.", remedy: "For an empty text write `''`." });
+    const tree = this.#parseChoice();
+    if (this.#peek() !== undefined) this.#refuseRest(undefined);
+    return tree;
+  }
+
+  #parseChoice(): Tree {
+    const of = this.#parseGiven();
+    const question = this.#take("?");
+    if (question === undefined) return of;
+    return this.#inside(question, () => {
+      const yes = this.#parseChoice();
+      if (this.#take(":") === undefined) this.#refuseChoice(question);
+      const no = this.#parseChoice();
+      return this.#rise({ kind: "if", of, yes, no }, question, of, yes, no);
+    });
+  }
+
+  #refuseChoice(question: SignToken): never {
+    if (this.#peek() !== undefined) this.#refuseRest(undefined);
+    fail(question, { message: "`?` has no `:`.", remedy: "Write `condition ? value : other`." });
+  }
+
+  #parseGiven(): Tree {
+    const first = this.#parseOr();
+    if (this.#peekSign() !== "??") return first;
+    const of = [first];
+    for (let sign = this.#take("??"); sign !== undefined; sign = this.#take("??")) {
+      const next = this.#parseOr();
+      for (const one of [of.at(-1), next]) if (one !== undefined && this.#bare.has(one)) fail(sign, MIXED);
+      of.push(next);
+    }
+    return this.#rise({ kind: "given", of }, undefined, ...of);
+  }
+
+  #parseOr(): Tree {
+    return this.#parseChain("||", "or", () => this.#parseAnd());
+  }
+
+  #parseAnd(): Tree {
+    return this.#parseChain("&&", "and", () => this.#parseComparison());
+  }
+
+  #parseChain(sign: Sign, kind: "and" | "or", next: () => Tree): Tree {
+    const first = next();
+    if (this.#peekSign() !== sign) return first;
+    const of = [first];
+    while (this.#take(sign) !== undefined) of.push(next());
+    return this.#rise({ kind, of }, undefined, ...of);
+  }
+
+  #parseComparison(): Tree {
+    const left = this.#parseSum();
+    const by = COMPARISONS.find((comparison) => comparison === this.#peekSign());
+    if (by === undefined || this.#take(by) === undefined) return left;
+    const right = this.#parseSum();
+    const after = this.#peek();
+    if (after?.kind === "sign" && COMPARISONS.some((comparison) => comparison === after.text)) fail(after, CHAIN);
+    return this.#rise({ kind: "compare", by, left, right }, undefined, left, right);
+  }
+
+  #parseSum(): Tree {
+    const first = this.#parseProduct();
+    const of = [first];
+    for (let sign = this.#takeOf("+", "-"); sign !== undefined; sign = this.#takeOf("+", "-")) {
+      const term = this.#parseProduct();
+      of.push(sign.text === "+" ? term : this.#rise({ kind: "minus", of: term }, sign, term));
+    }
+    return of.length === 1 ? first : this.#rise({ kind: "sum", of }, undefined, ...of);
+  }
+
+  #parseProduct(): Tree {
+    let left = this.#parseUnary();
+    for (let sign = this.#takeOf("*", "/", "%"); sign !== undefined; sign = this.#takeOf("*", "/", "%")) {
+      const right = this.#parseUnary();
+      left = this.#rise({ kind: "product", by: sign.text as "*", left, right }, sign, left, right);
+    }
+    return left;
+  }
+
+  #parseUnary(): Tree {
+    const sign = this.#takeOf("!", "-");
+    if (sign === undefined) return this.#parseLinks();
+    return this.#inside(sign, () => {
+      const of = this.#parseUnary();
+      const tree = this.#rise({ kind: sign.text === "!" ? "not" : "minus", of }, sign, of);
+      this.#bare.delete(tree);
+      return tree;
+    });
+  }
+
+  /** Fields, indexes and calls. */
+  #parseLinks(): Tree {
+    let tree = this.#parseValue();
+    for (;;) {
+      const sign = this.#takeOf(".", "[", "(");
+      if (sign === undefined) return tree;
+      const of = tree;
+      if (sign.text === ".") tree = this.#link({ kind: "field", of, name: this.#takeField(sign) }, sign, of);
+      else if (sign.text === "[") {
+        const [at] = this.#inside(sign, () => [this.#parseChoice(), this.#close(sign)] as const);
+        tree = this.#link({ kind: "index", of, at }, sign, of, at);
+      } else {
+        const args = this.#parseItems(sign, () => this.#parseArgument());
+        tree = this.#link({ kind: "call", callee: of, args }, sign, of, ...args);
+      }
+    }
+  }
+
+  #takeField(dot: SignToken): NameToken {
+    const token = this.#peek();
+    if (token === undefined) fail(dot, TOO_EARLY);
+    if (token.kind !== "name")
+      fail(token, { message: "A name is missing after `.`.", remedy: "For any other text write `['text']`." });
+    this.#at += 1;
+    return token;
+  }
+
+  #parseValue(): Tree {
+    const token = this.#peek();
+    if (token === undefined) fail(this.#tokens.at(-1) ?? { start: 0, end: 0 }, TOO_EARLY);
+    this.#at += 1;
+    if (token.kind === "template") return this.#parseTemplate(token);
+    if (token.kind !== "sign") return token;
+    if (token.text === "(") {
+      const [tree] = this.#inside(token, () => [this.#parseChoice(), this.#close(token)] as const);
+      this.#bare.delete(tree);
+      this.#heights.set(tree, this.#heightOf(tree) + 1);
+      return tree;
+    }
+    if (token.text === "[") {
+      const items = this.#parseItems(token, () => this.#parseChoice());
+      return this.#link({ kind: "list", items }, token, ...items);
+    }
+    if (token.text === "{") {
+      const entries = this.#parseItems(token, () => this.#parseEntry());
+      const { start } = token;
+      const end = this.#tokens[this.#at - 1]?.end ?? start;
+      return this.#link({ kind: "object", entries, start, end }, token, ...entries.map(([, value]) => value));
+    }
+    const message = `A value is missing before \`${token.text}\`.`;
+    fail(token, { message, remedy: "Write the value." });
+  }
+
+  #parseTemplate({ parts, start, end }: Extract<Token, { kind: "template" }>): Tree {
+    const trees = parts.map((part) => {
+      if (typeof part === "string") return part;
+      if (part.length === 0)
+        fail({ start, end }, { message: "The braces in this text are empty.", remedy: "Write a value in them." });
+      return this.#inside({ start, end }, () => new Parser(part, this.#depth).parseAll());
+    });
+    return { kind: "template", parts: trees, start, end };
+  }
+
+  #parseEntry(): readonly [string, Tree] {
+    const token = this.#peek();
+    const isName = token?.kind === "name" || (token?.kind === "literal" && typeof token.value === "string");
+    if (!isName) fail(token ?? this.#tokens.at(-1) ?? { start: 0, end: 0 }, ENTRY);
+    this.#at += 1;
+    const name = token.kind === "name" ? token.text : String(token.value);
+    if (this.#take(":") === undefined) fail(this.#peek() ?? token, ENTRY);
+    return [name, this.#parseChoice()];
+  }
+
+  #parseArgument(): Tree {
+    const as = this.#parseChoice();
+    const arrow = this.#take("=>");
+    if (arrow === undefined) return as;
+    const body = this.#parseChoice();
+    if (this.#peekSign() === "=>") this.#refuseRest(undefined);
+    return this.#rise({ kind: "arrow", as, body }, arrow, body);
+  }
+
+  /** What stands between brackets, with commas. */
+  #parseItems<Item>(opened: SignToken, parse: () => Item): readonly Item[] {
+    return this.#inside(opened, () => {
+      const items: Item[] = [];
+      const closing = CLOSING.get(opened.text);
+      if (closing !== undefined && this.#take(closing) !== undefined) return items;
+      do items.push(parse());
+      while (this.#take(",") !== undefined);
+      this.#close(opened);
+      return items;
+    });
+  }
+
+  #close(opened: SignToken): void {
+    const closing = CLOSING.get(opened.text);
+    if (closing === undefined || this.#take(closing) === undefined) this.#refuseRest(opened);
+  }
+
+  /** The next token cannot follow a value here. */
+  #refuseRest(opened: SignToken | undefined): never {
+    const token = this.#peek();
+    if (token === undefined) {
+      const { text: sign = "(" } = opened ?? {};
+      const remedy = `Write \`${CLOSING.get(sign)}\`.`;
+      fail(opened ?? { start: 0, end: 0 }, { message: `\`${sign}\` is never closed.`, remedy });
+    }
+    if (token.kind !== "sign") throw new Fault(refuseSecondValue(this.#tokens[this.#at - 1], token));
+    fail(token, afterValue(token.text));
+  }
+
+  #inside<Result>(by: Span, parse: () => Result): Result {
+    this.#depth += 1;
+    if (this.#depth > MAX_HEIGHT) fail(by, TOO_HIGH);
+    const result = parse();
+    this.#depth -= 1;
+    return result;
+  }
+
+  /** What an operator makes: as high as its operands, and one level more where `by` is given. */
+  #rise(tree: Tree, by: Span | undefined, ...parts: readonly Tree[]): Tree {
+    this.#bare.add(tree);
+    return this.#grow(tree, by, parts);
+  }
+
+  #link(tree: Tree, by: Span, ...parts: readonly Tree[]): Tree {
+    return this.#grow(tree, by, parts);
+  }
+
+  #grow(tree: Tree, by: Span | undefined, parts: readonly Tree[]): Tree {
+    const height = Math.max(0, ...parts.map((part) => this.#heightOf(part))) + (by === undefined ? 0 : 1);
+    if (by !== undefined && height > MAX_HEIGHT) fail(by, TOO_HIGH);
+    this.#heights.set(tree, height);
+    return tree;
+  }
+
+  #heightOf(tree: Tree): number {
+    return this.#heights.get(tree) ?? 1;
+  }
+
+  #peek(): Token | undefined {
+    return this.#tokens[this.#at];
+  }
+
+  #peekSign(): Sign | undefined {
+    const token = this.#peek();
+    return token?.kind === "sign" ? token.text : undefined;
+  }
+
+  #take(sign: Sign): SignToken | undefined {
+    return this.#takeOf(sign);
+  }
+
+  #takeOf(...signs: readonly Sign[]): SignToken | undefined {
+    const token = this.#peek();
+    if (token?.kind !== "sign" || !signs.includes(token.text)) return undefined;
+    this.#at += 1;
+    return token;
+  }
+}
+
+const TOO_EARLY: FaultTexts = { message: "The expression ends too early.", remedy: "Write what is missing." };
+const TOO_HIGH: FaultTexts = {
+  code: "EXPRESSION_TOO_COMPLEX",
+  message: `Brackets, fields and operators lie in each other more than ${MAX_HEIGHT} levels deep.`,
+  remedy: "Take it apart: compute a part of it in a step of its own.",
+};
+const CHAIN: FaultTexts = {
+  message: "Comparisons cannot be chained.",
+  remedy: "Write `a < b && b < c`, or parentheses around one.",
+};
+const MIXED: FaultTexts = {
+  message: "`??` beside another operator needs parentheses: languages differ in what belongs together.",
+  remedy: "Write `(a ?? b) > c`, or `a ?? (b > c)`.",
+};
+const ENTRY: FaultTexts = {
+  message: "Braces are an object: a name, a colon and a value.",
+  remedy: "Write `{name: value}`. A path stands alone, without braces.",
+};
+
+function afterValue(sign: Sign): FaultTexts {
+  if (sign === ")" || sign === "]" || sign === "}")
+    return { message: `\`${sign}\` closes nothing.`, remedy: "Remove it." };
+  if (sign === "!") return { message: "`!` stands before a value.", remedy: "For unequal write `!=`." };
+  if (sign === "=>") return { message: ARROWS, remedy: "For greater or equal write `>=`." };
+  if (sign === ",")
+    return { message: "A comma separates arguments, and elements of a list.", remedy: "Write a list as `[a, b]`." };
+  if (sign === ":")
+    return { message: "`:` belongs to `? :` and to names of an object.", remedy: "Write text in single quotes." };
+  return { message: `\`${sign}\` cannot follow a value.`, remedy: "Write an operator, or text in single quotes." };
+}
+
+export const ARROWS = "`=>` stands in functions that take one for each element, as `map(list, x => ...)` does.";
 
 /** The place of a tree, from its first value to its last; brackets at its ends are left out. */
 export function spanOf(tree: Tree): Span {
@@ -119,6 +396,8 @@ function leavesOf(tree: Tree): readonly Span[] {
   switch (tree.kind) {
     case "name":
     case "literal":
+    case "template":
+    case "object":
       return [tree];
     case "field":
       return [...leavesOf(tree.of), tree.name];
@@ -131,11 +410,17 @@ function leavesOf(tree: Tree): readonly Span[] {
     case "list":
       return tree.items.flatMap(leavesOf);
     case "not":
+    case "minus":
       return leavesOf(tree.of);
     case "and":
     case "or":
+    case "given":
+    case "sum":
       return tree.of.flatMap(leavesOf);
     case "compare":
+    case "product":
       return [...leavesOf(tree.left), ...leavesOf(tree.right)];
+    case "if":
+      return [...leavesOf(tree.of), ...leavesOf(tree.yes), ...leavesOf(tree.no)];
   }
 }

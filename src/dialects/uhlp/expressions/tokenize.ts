@@ -3,7 +3,7 @@ import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, type Span, toFault } from "./expression-fault.ts";
 
 /** The smallest pieces of an expression. */
-export type Token = NameToken | LiteralToken | SignToken;
+export type Token = NameToken | LiteralToken | TemplateToken | SignToken;
 
 /** A root, a field, a function or a local. A hyphen belongs to the name. */
 export interface NameToken extends Span {
@@ -21,28 +21,46 @@ export interface SignToken extends Span {
   readonly text: Sign;
 }
 
+/** A text in backticks, with the tokens of what is put into it. */
+export interface TemplateToken extends Span {
+  readonly kind: "template";
+  readonly parts: readonly (string | readonly Token[])[];
+}
+
 export const COMPARISONS = ["==", "!=", "<=", ">=", "<", ">"] as const;
 
 /** Longer ones first, so that `<=` is not read as `<`. */
-const SIGNS = ["=>", "&&", "||", ...COMPARISONS, "!", "(", ")", "[", "]", ",", "."] as const;
+const SIGNS = [
+  ...["=>", "&&", "||", "??", ...COMPARISONS, "!", "(", ")", "[", "]", "{", "}", ",", ".", "?", ":"],
+  ...["+", "-", "*", "/", "%"],
+] as const;
 
 type Sign = (typeof SIGNS)[number];
 
 type Tokenized =
-  | { readonly tokens: readonly Token[]; readonly fault?: never }
+  | { readonly tokens: readonly Token[]; readonly end: number; readonly fault?: never }
   | { readonly tokens?: never; readonly fault: ExpressionFault };
 
-/** Cuts an expression into its smallest pieces, up to the first that means nothing. */
-export function tokenize(text: string): Tokenized {
+/**
+ * Cuts an expression into its smallest pieces, up to the first that means nothing. From `start` on, what stands in a template: up to the
+ * brace that closes it.
+ */
+export function tokenize(text: string, start?: number): Tokenized {
   const tokens: Token[] = [];
-  for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
+  let braces = 0;
+  for (let at = skipSpace(text, start ?? 0); at < text.length; at = skipSpace(text, at)) {
+    if (start !== undefined && text[at] === "}" && braces === 0) return { tokens, end: at + 1 };
     const next = readToken(text, at, tokens.at(-1));
     if ("code" in next) return { fault: next };
+    if (next.kind === "sign") braces += next.text === "{" ? 1 : next.text === "}" ? -1 : 0;
     tokens.push(next);
     at = next.end;
   }
-  return { tokens };
+  if (start === undefined) return { tokens, end: text.length };
+  return { fault: toFault({ start: start - 2, end: text.length }, NEVER_CLOSED) };
 }
+
+const NEVER_CLOSED = { message: "`${` is never closed.", remedy: "Write `}`." };
 
 const SPACE = /\s*/y;
 const NAME = /[\p{ID_Start}_$][\p{ID_Continue}$-]*/uy;
@@ -68,7 +86,8 @@ function readToken(text: string, at: number, before: Token | undefined): Token |
   if (name !== undefined) return toNameToken(name, at, isField);
   const char = text[at];
   if (char === "'" || char === '"') return readString(text, at);
-  return readNumber(text, at, before) ?? readSign(text, at);
+  if (char === "`") return readTemplate(text, at);
+  return readNumber(text, at, before) ?? readSign(text, at, before);
 }
 
 function toNameToken(text: string, start: number, isField: boolean): Token {
@@ -100,16 +119,32 @@ function refuseNumber(text: string, start: number): ExpressionFault {
   return toFault({ start, end: start + text.length }, { message: `\`${written}\` is no number.`, remedy });
 }
 
-function readSign(text: string, at: number): Token | ExpressionFault {
+function readSign(text: string, at: number, before: Token | undefined): Token | ExpressionFault {
   const wrong = findWrongSign(text, at);
   if (wrong !== undefined) return wrong;
   const sign = SIGNS.find((candidate) => text.startsWith(candidate, at));
-  return sign === undefined ? refuseSign(text, at) : { kind: "sign", text: sign, start: at, end: at + sign.length };
+  if (sign === undefined) return refuseSign(text, at);
+  if (before?.end === at && isNumber(before) && BETWEEN_DIGITS.test(text.slice(at, at + 2)))
+    return refuseDigits(text, at);
+  return { kind: "sign", text: sign, start: at, end: at + sign.length };
+}
+
+const BETWEEN_DIGITS = /^[-+*/%][0-9]/;
+
+function isNumber(token: Token): boolean {
+  return token.kind === "literal" && (typeof token.value === "number" || typeof token.value === "bigint");
+}
+
+/** `2026-10-31` and `1/2` are hardly meant to be calculated. */
+function refuseDigits(text: string, at: number): ExpressionFault {
+  const message = `\`${text[at]}\` stands between digits without blanks.`;
+  const remedy = `To calculate write blanks around it; write text in single quotes.`;
+  return toFault({ start: at, end: at + 1 }, { message, remedy });
 }
 
 /** After a value `-` is no longer the sign of a number. */
 function endsValue(token: Token | undefined): boolean {
-  if (token?.kind === "sign") return token.text === ")" || token.text === "]";
+  if (token?.kind === "sign") return token.text === ")" || token.text === "]" || token.text === "}";
   return token !== undefined;
 }
 
@@ -135,6 +170,28 @@ function readString(text: string, start: number): LiteralToken | ExpressionFault
   const message = `The text that begins here has no closing ${quote === "'" ? "single" : "double"} quote.`;
   const remedy = "Close it; inside of a text write a quote as `\\'`.";
   return toFault({ start, end: text.length }, { message, remedy });
+}
+
+/** Escapes as of other texts, and `\\\`` and `\\$`. */
+function readTemplate(text: string, start: number): TemplateToken | ExpressionFault {
+  const parts: (string | readonly Token[])[] = [""];
+  let at = start + 1;
+  while (at < text.length && text[at] !== "`") {
+    if (text.startsWith("${", at)) {
+      const inner = tokenize(text, at + 2);
+      if (inner.fault !== undefined) return inner.fault;
+      parts.push(inner.tokens, "");
+      at = inner.end;
+      continue;
+    }
+    const isEscaped = text[at] === "\\" && /[`$]/.test(text[at + 1] ?? "");
+    const [written, meant] = isEscaped ? [2, text[at + 1] ?? ""] : readChar(text, at);
+    parts.push(`${String(parts.pop())}${meant}`);
+    at += written;
+  }
+  if (at < text.length) return { kind: "template", parts, start, end: at + 1 };
+  const message = "The text that begins here has no closing backtick.";
+  return toFault({ start, end: text.length }, { message, remedy: "Close it; inside of it write one as `\\``." });
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -173,18 +230,9 @@ function instead(sign: string, right: string): readonly [string, Wrong] {
   return [sign, { message: `There is no operator \`${sign}\`.`, remedy: `Write \`${right}\`.` }];
 }
 
-function arithmetic(sign: string): readonly [string, Wrong] {
-  const remedy = "Calculate in a `jit` step. If it belongs to a text, write the whole text in single quotes.";
-  return [sign, { message: `Expressions do not calculate: there is no \`${sign}\`.`, remedy }];
-}
-
-const TERNARY: Wrong = {
-  message: "There is no `? :`.",
-  remedy: "Choose with a condition in `transitions`, or with `coalesce(...)`.",
-};
 const BRACES: Wrong = {
-  message: "Braces mean nothing in an expression.",
-  remedy: "Write the path alone, without braces. For an object write a YAML map, or `merge(...)`.",
+  message: "Double braces mean nothing in an expression.",
+  remedy: "Write the path alone, without braces. An object is `{name: value}`.",
 };
 
 /** Longer ones before their beginnings. */
@@ -196,21 +244,14 @@ const WRONG_SIGNS: ReadonlyMap<string, Wrong> = new Map<string, Wrong>([
   instead("<>", "!="),
   instead(">>", ">"),
   instead("<<", "<"),
-  instead("??", "coalesce(a, b)"),
   instead("?.", "."),
-  ["?", TERNARY],
-  [":", TERNARY],
-  ["{", BRACES],
-  ["}", BRACES],
-  [
-    "+",
-    {
-      message: "Expressions do not calculate: there is no `+`.",
-      remedy: "Put texts together with `join([a, b], '')`; calculate in a `jit` step.",
-    },
-  ],
-  ...["-", "*", "/", "%", "^", "~"].map(arithmetic),
-  ["`", { message: "There are no template strings.", remedy: "Put texts together with `join(['Hello ', name], '')`." }],
+  instead("**", "a * a"),
+  instead("//", "floor(a / b)"),
+  ["{{", BRACES],
+  ...["^", "~"].map((sign): readonly [string, Wrong] => [
+    sign,
+    { message: `There is no operator \`${sign}\`.`, remedy: "Write text in single quotes." },
+  ]),
   [";", { message: "An expression is one value.", remedy: "Remove the `;`." }],
 ]);
 
@@ -231,7 +272,7 @@ const HALF_SIGNS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Two values in a row: a word that is an operator elsewhere, a quote inside of a text, or a text without quotes. */
-export function refuseSecondValue(before: Token | undefined, token: NameToken | LiteralToken): ExpressionFault {
+export function refuseSecondValue(before: Token | undefined, token: Exclude<Token, SignToken>): ExpressionFault {
   const operator = token.kind === "name" ? WORD_OPERATORS.get(token.text.toLowerCase()) : undefined;
   if (operator !== undefined) return refuseWord(token, operator);
   if (before?.kind === "name" && before.text.toLowerCase() === "not") return refuseWord(before, "!");
@@ -270,7 +311,8 @@ function isText(token: Token | undefined): boolean {
   return token?.kind === "literal" && typeof token.value === "string";
 }
 
-function writtenOf(token: NameToken | LiteralToken): string {
+function writtenOf(token: Exclude<Token, SignToken>): string {
   if (token.kind === "name") return token.text;
+  if (token.kind === "template") return "`...`";
   return typeof token.value === "string" ? `'${token.value}'` : String(token.value);
 }

@@ -1,10 +1,10 @@
-import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
 import { checkRegex } from "../../check-regex.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { type ExpressionFault, type ExpressionScope, type FaultTexts, type Span, toFault } from "./expression-fault.ts";
-import { FUNCTIONS, OTHER_NAMES, type Signature } from "./functions.ts";
-import { type ArrowTree, type CallTree, spanOf, type Tree } from "./parse-tree.ts";
+import { type Arrow, FUNCTIONS, OTHER_NAMES, type Signature } from "./functions.ts";
+import { ARROWS, type ArrowTree, type CallTree, spanOf, type TemplateTree, type Tree } from "./parse-tree.ts";
 import { type Key, resolvePath, toKey, toPath } from "./resolve-path.ts";
 import type { NameToken } from "./tokenize.ts";
 
@@ -31,8 +31,25 @@ export class Translator {
         return this.#translatePath(tree);
       case "list":
         return { op: "list", items: this.#translateAll(tree.items) };
+      case "object":
+        return {
+          op: "object",
+          entries: Object.fromEntries(tree.entries.map(([name, of]) => [name, this.translate(of)])),
+        };
+      case "template":
+        return this.#translateTemplate(tree);
       case "not":
         return { op: "not", of: this.translate(tree.of) };
+      case "minus":
+        return { op: "call", fn: "negate", args: [this.translate(tree.of)] };
+      case "sum":
+        return this.#translateSum(tree.of);
+      case "product":
+        return { op: "call", fn: PRODUCTS[tree.by], args: this.#translateAll([tree.left, tree.right]) };
+      case "given":
+        return { op: "call", fn: "coalesce", args: this.#translateAll(tree.of) };
+      case "if":
+        return { op: "if", of: this.translate(tree.of), yes: this.translate(tree.yes), no: this.translate(tree.no) };
       case "and":
       case "or":
         return { op: tree.kind, of: this.#translateAll(tree.of) };
@@ -41,10 +58,29 @@ export class Translator {
       case "call":
         return this.#translateCall(tree);
       case "arrow":
-        return this.#refuse(spanOf(tree), {
-          message: "`=>` stands in `map(list, x => ...)` and `filter(list, x => ...)` only.",
-        });
+        return this.#refuse(spanOf(tree), { message: ARROWS });
     }
+  }
+
+  /** What is missing or null is nothing in a text. */
+  #translateTemplate({ parts }: TemplateTree): Expr {
+    const put = (tree: Tree): TextPart => {
+      const value: Expr = { op: "call", fn: "coalesce", args: [this.translate(tree)] };
+      return { value, written: "" };
+    };
+    return { op: "text", parts: parts.map((part) => (typeof part === "string" ? part : put(part))) };
+  }
+
+  #translateSum(terms: readonly Tree[]): Expr {
+    const isText = (tree: Tree) =>
+      (tree.kind === "literal" && typeof tree.value === "string") || tree.kind === "template";
+    const other = terms.find((tree) => tree.kind === "literal" && typeof tree.value !== "string");
+    if (other !== undefined && terms.some(isText))
+      return this.#refuse(spanOf(other), {
+        message: "`+` takes numbers, or texts, and not both.",
+        remedy: "Write the text in backticks, with the value in it.",
+      });
+    return { op: "call", fn: "add", args: this.#translateAll(terms) };
   }
 
   #translateAll(trees: readonly Tree[]): readonly Expr[] {
@@ -81,7 +117,7 @@ export class Translator {
   }
 
   #translateBase(base: Tree): Expr {
-    if (base.kind !== "literal") return this.translate(base);
+    if (base.kind !== "literal" && base.kind !== "template") return this.translate(base);
     return this.#refuse(base, { message: "Only a path or what a function gives has fields.", remedy: HOW_TO_JOIN });
   }
 
@@ -113,8 +149,33 @@ export class Translator {
     const { does } = signature;
     if (does === "map" || does === "filter") return this.#translateLoop(does, call);
     if (does === "defined") return this.#translateDefined(call.args[0]);
+    if (does === "now") return { op: "path", root: "run", path: ["now"] };
     if (does === "matches") this.#checkPattern(call.args[1]);
-    return { op: "call", fn: does, args: this.#translateAll(call.args) };
+    const args = signature.arrow && this.#translateArrows(call, signature, signature.arrow);
+    return { op: "call", fn: does, args: args ?? this.#translateAll(call.args) };
+  }
+
+  /** Undefined: there are none, and there need be none. */
+  #translateArrows(
+    { callee, args }: CallTree,
+    signature: Signature,
+    { isNeeded, gives }: Arrow,
+  ): readonly Expr[] | undefined {
+    const { name, does, usage } = signature;
+    const [list, ...arrows] = args;
+    if (!isNeeded && !args.some(({ kind }) => kind === "arrow"))
+      // `max(a, b)`
+      return args.length < 2 || does === "unique" ? undefined : [{ op: "list", items: this.#translateAll(args) }];
+    const areArrows = arrows.length > 0 && arrows.every(({ kind }) => kind === "arrow");
+    if (list === undefined || list.kind === "arrow" || !areArrows || (arrows.length > 1 && does !== "toObject")) {
+      const message = `\`${name}\` takes a list and what to do with each element.`;
+      return [this.#refuse(spanOf(arrows[0] ?? callee), { message, remedy: `Write \`${usage}\`.` })];
+    }
+    const loops = arrows.map((arrow) =>
+      this.#translateArrow(gives === "filter" ? "filter" : "map", list, arrow as ArrowTree),
+    );
+    if (does === "toObject" && loops.length === 1) return [...loops, this.translate(list)];
+    return gives === "beside" && does !== "toObject" ? [this.translate(list), ...loops] : loops;
   }
 
   #translateLoop(op: "map" | "filter", { callee, args: [list, arrow] }: CallTree): Expr {
@@ -123,6 +184,10 @@ export class Translator {
         message: `\`${op}\` takes a list and what to do with each element.`,
         remedy: `Write \`${FUNCTIONS.get(op)?.usage}\`.`,
       });
+    return this.#translateArrow(op, list, arrow);
+  }
+
+  #translateArrow(op: "map" | "filter", list: Tree, arrow: ArrowTree): Expr {
     const parameter = this.#readParameter(arrow);
     const translated = this.translate(list);
     this.#parameters.push(parameter);
@@ -190,7 +255,8 @@ export class Translator {
 const NOTHING: Expr = { op: "literal", value: null };
 const NOWHERE: Span = { start: 0, end: 0 };
 const PARAMETER = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
-const HOW_TO_JOIN = "Put texts together with `join([a, b], '')`.";
+const HOW_TO_JOIN = "Put texts together with `+`, or write one in backticks.";
+const PRODUCTS = { "*": "multiply", "/": "divide", "%": "remainder" } as const;
 const FUNCTION_LIST = `Functions: ${[...FUNCTIONS.keys()].join(", ")}.`;
 
 /** No name that the core gives a local of its own: it has `item` for the elements of a fan-out. */

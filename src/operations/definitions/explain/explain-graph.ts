@@ -188,6 +188,8 @@ function showExpr(expr: Expr, places: KnownPlaces): string {
       return `${show(expr.left)} ${expr.by} ${show(expr.right)}`;
     case "defined":
       return `${show(expr.of)} is there`;
+    case "if":
+      return `${show(expr.of)} ? ${show(expr.yes)} : ${show(expr.no)}`;
     case "first":
       return `first of (${expr.of.map(show).join(", ")})`;
     case "index":
