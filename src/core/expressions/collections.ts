@@ -1,7 +1,7 @@
 import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { add, divide, multiply, negate, remainder, roundTo } from "./decimals.ts";
 import { isEqual } from "./equality.ts";
-import { MAX_LIST_ITEMS, MAX_TEXT_CHARS } from "./expr.ts";
+import { type CollectionFunction, MAX_LIST_ITEMS, MAX_TEXT_CHARS } from "./expr.ts";
 import { compareValues } from "./order.ts";
 import { joinTexts, toText } from "./to-text.ts";
 import { tooLarge, type Work } from "./work.ts";
@@ -9,10 +9,10 @@ import { tooLarge, type Work } from "./work.ts";
 type Args = readonly (Json | undefined)[];
 type Num = number | bigint;
 
-/** Functions of numbers, texts, lists and objects. An argument of the wrong type gives undefined, never an error. */
-export type CollectionFunction = keyof typeof COLLECTIONS;
+type Compute = (args: Args, work: Work) => Json | undefined;
 
-export const COLLECTIONS = {
+/** An argument of the wrong type gives undefined, never an error. */
+export const COLLECTIONS: { readonly [Name in CollectionFunction]: Compute } = {
   add: (args: Args, work: Work) => (args.every(isText) ? joinTexts(args as string[], "", work) : add(args, work)),
   multiply: ofTwo(multiply),
   divide: ofTwo(divide),
@@ -51,7 +51,7 @@ export const COLLECTIONS = {
   endsWith: ([value, part]: Args) => (isText(value) && isText(part) ? value.endsWith(part) : undefined),
   padStart: ([value, length, fill = " "]: Args) => padding(value, length, fill, (text, pad) => pad + text),
   padEnd: ([value, length, fill = " "]: Args) => padding(value, length, fill, (text, pad) => text + pad),
-} as const;
+};
 
 function ofTwo(compute: (left: Num, right: Num, work: Work) => Num | undefined) {
   return ([left, right]: Args, work: Work) =>

@@ -1,5 +1,4 @@
 import type { Json } from "../json.ts";
-import type { CollectionFunction } from "./collections.ts";
 
 /**
  * An expression as a tree. Dialects parse their own syntax into it; the core only evaluates.
@@ -84,6 +83,45 @@ export interface KnownExpr {
   readonly ifNull?: Json;
   readonly ifMissing?: Json;
 }
+
+/** Of numbers, texts, lists and objects. */
+export type CollectionFunction =
+  | "add"
+  | "multiply"
+  | "divide"
+  | "remainder"
+  | "negate"
+  | "abs"
+  | "round"
+  | "floor"
+  | "ceil"
+  | "sum"
+  | "min"
+  | "max"
+  | "sort"
+  | "sortBy"
+  | "groupBy"
+  | "unique"
+  | "toObject"
+  | "some"
+  | "every"
+  | "flatten"
+  | "reverse"
+  | "firstOf"
+  | "lastOf"
+  | "slice"
+  | "range"
+  | "zip"
+  | "indexOf"
+  | "values"
+  | "entries"
+  | "pick"
+  | "omit"
+  | "replace"
+  | "startsWith"
+  | "endsWith"
+  | "padStart"
+  | "padEnd";
 
 export type FunctionName =
   | CollectionFunction

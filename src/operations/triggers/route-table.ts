@@ -1,5 +1,7 @@
 import { decodeSegment, type PathPattern, splitPath } from "../../dialects/path-pattern.ts";
 
+export { decodeSegment };
+
 /** The routes that a request is matched against. */
 export interface Route<Target> {
   /** In capitals. */

@@ -30,7 +30,7 @@ export interface TemplateTree extends Span {
   readonly parts: readonly (string | Tree)[];
 }
 
-export interface ObjectTree extends Span {
+interface ObjectTree extends Span {
   readonly kind: "object";
   readonly entries: readonly (readonly [string, Tree])[];
 }

@@ -22,7 +22,7 @@ export interface SignToken extends Span {
 }
 
 /** A text in backticks, with the tokens of what is put into it. */
-export interface TemplateToken extends Span {
+interface TemplateToken extends Span {
   readonly kind: "template";
   readonly parts: readonly (string | readonly Token[])[];
 }
