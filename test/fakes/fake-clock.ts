@@ -11,7 +11,7 @@ function turn(): Promise<void> {
 }
 
 /** Enough turns for everything that needs no time and no disk: binding, a commit, what it wished, and again. */
-const TURNS = 40;
+const TURNS = 120;
 
 /** Lets everything happen that waits for nothing outside. */
 export async function quiet(turns = TURNS): Promise<void> {
