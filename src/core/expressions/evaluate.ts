@@ -1,6 +1,6 @@
 import { isJsonObject, isNumber, type Json } from "../json.ts";
 import { isEqual } from "./equality.ts";
-import type { Comparison, Expr, PathExpr, Scope } from "./expr.ts";
+import type { Comparison, Expr, FunctionName, PathExpr, Scope } from "./expr.ts";
 import { callFunction } from "./functions.ts";
 import { readPath } from "./read-path.ts";
 import { joinTexts, toText } from "./to-text.ts";
@@ -77,7 +77,7 @@ function readLocal(expr: PathExpr, work: Work, locals: Local | undefined): Json 
   return readPath(local?.value, expr.path, expr.readsJson, work.scope);
 }
 
-/** A value that is not there equals nothing, not even null: what is compared with it is noted. */
+/** A value that is not there equals nothing, not even null: what is compared with it, or calculated, is noted. */
 function compared(expr: Expr, work: Work, locals: Local | undefined): Json | undefined {
   const value = evaluateIn(expr, work, locals);
   if (value === undefined && isReference(expr)) work.scope.noteMissing?.(writePath(expr));
@@ -101,7 +101,7 @@ function writePath(expr: Expr): string {
   if (path?.op !== "path") return "";
   return [
     path.root === "local" ? "" : path.root,
-    path.name ?? "",
+    path.name?.replace(/^\$/, "") ?? "",
     ...(path.root === "steps" ? ["output"] : []),
     ...path.path,
   ]
@@ -137,8 +137,12 @@ function readAt(expr: Extract<Expr, { op: "index" }>, work: Work, locals: Local 
   return isKey ? readPath(value, [key], expr.readsJson, work.scope) : undefined;
 }
 
+/** What is calculated with a value that is not there is not there either. */
+const CALCULATES: ReadonlySet<FunctionName> = new Set(["add", "multiply", "divide", "remainder", "negate", "sum"]);
+
 function call(expr: Extract<Expr, { op: "call" }>, work: Work, locals: Local | undefined): Json | undefined {
-  const args = expr.args.map((arg) => evaluateIn(arg, work, locals));
+  const read = CALCULATES.has(expr.fn) ? compared : evaluateIn;
+  const args = expr.args.map((arg) => read(arg, work, locals));
   for (const arg of args) work.pay(priceOf(arg));
   const result = callFunction(expr.fn, args, work);
   work.pay(priceOf(result));

@@ -141,3 +141,23 @@ test("what a condition compares and is not there is recorded, of outputs and of 
   const page = await pawl(["runs", "show", id], { cwd });
   expect(page.stdout).toContain("missing   conditions: ");
 });
+
+test("what is calculated with a value that is not there is recorded, also in a condition over a list", async () => {
+  const text = `
+workflowId: total
+startAt: pick
+steps:
+  pick:
+    type: control
+    subtype: branch
+    branches:
+      - {condition: "sum(trigger.payload.items, i => i.price * i.cuont) > 100", nextStep: big}
+    default: small
+  big: {type: control, subtype: formatResponse, data: {size: "'big'"}}
+  small: {type: control, subtype: formatResponse, data: {size: "'small'", total: "trigger.payload.totl + 1"}}
+`;
+  const cwd = application({ "total.yaml": text });
+  const { stderr } = await pawl(["run", "total.yaml", "--input", '{"items":[{"price":60,"count":2}]}'], { cwd });
+  expect(stderr).toContain("i.cuont");
+  expect(stderr).toContain("trigger.payload.totl");
+});

@@ -1,4 +1,4 @@
-import { type Binding, bind, type Values } from "../../../core/binding/bind.ts";
+import { bind, type Values } from "../../../core/binding/bind.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import { evaluate } from "../../../core/expressions/evaluate.ts";
 import type { Expr, Scope } from "../../../core/expressions/expr.ts";
@@ -48,16 +48,16 @@ export function projectOutput(
   const { graph } = instance.scope.frame.graph;
   // Failures, and results of terminal tools, have what they have.
   const missing = hasFailed || traitsOf(graph).isTerminal ? undefined : new MissingReferences(graph);
-  const evaluateAll = (exprs: { readonly [name: string]: Expr }, noted?: Pick<Binding, "noteMissing">) => {
+  const evaluateAll = (exprs: { readonly [name: string]: Expr }) => {
     const entries: [string, Json][] = [];
     for (const [name, expr] of Object.entries(exprs)) {
-      const value = bind({ state, from: viewOf(instance), values, output, hasFailed, ...noted }, expr);
+      const value = bind({ state, from: viewOf(instance), values, output, hasFailed, ...missing }, expr);
       if (value !== undefined) entries.push([name, value]);
     }
     return Object.fromEntries(entries);
   };
   return {
-    ...(project === undefined ? {} : { projected: dropLarge(evaluateAll(project, missing)) }),
+    ...(project === undefined ? {} : { projected: dropLarge(evaluateAll(project)) }),
     ...(assign === undefined ? {} : { assigned: evaluateAll(assign) }),
     ...missing?.toEvent(),
   };
