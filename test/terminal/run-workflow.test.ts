@@ -287,7 +287,7 @@ describe("a run", () => {
   );
 
   test(
-    "is cancelled with its request, and its sessions are closed",
+    "outlives its request; a cancel ends it and closes its sessions",
     async () => {
       const application = await testApplication();
       const controller = new AbortController();
@@ -302,7 +302,9 @@ describe("a run", () => {
           },
         },
       );
-      expect(result).toMatchObject({ success: false, status: "cancelled", error: "The run was cancelled." });
+      expect(result).toMatchObject({ success: null, status: "running", error: null });
+      const ended = await application.run({ run_id: result.run_id, cancel: true });
+      expect(ended).toMatchObject({ success: false, status: "cancelled", error: "The run was cancelled." });
       expect(progress.map(({ states, maxStates, state: name }) => [states, maxStates, name])).toEqual([
         [1, 100, "open"],
         [2, 100, "wait"],
@@ -327,8 +329,8 @@ describe("a run", () => {
         close: using("exit_terminal", { session_id: "{session_id}" }),
       });
       const early = await run({ workflow_definition: slow, wait_seconds: 0.1 });
-      expect(early).toMatchObject({ success: false, status: "running", workflow_saved: false });
-      expect(early.error).toBe(`The workflow is still under way: it is the run ${early.run_id}.`);
+      expect(early).toMatchObject({ success: null, status: "running", workflow_saved: false, error: null });
+      expect(early.next).toContain(early.run_id);
       expect(await (await app.host()).settled(early.run_id ?? "")).toMatchObject({ status: "completed" });
       await expect.poll(() => library.list()).toHaveLength(1);
     },
