@@ -26,7 +26,6 @@ for (const [era, negotiation] of ERAS) {
     for (const { title, description, annotations, outputSchema } of tools) {
       expect([title, description, outputSchema?.type]).toEqual([expect.any(String), expect.any(String), "object"]);
       expect(annotations).toEqual({
-        title,
         readOnlyHint: expect.any(Boolean),
         destructiveHint: expect.any(Boolean),
         idempotentHint: expect.any(Boolean),

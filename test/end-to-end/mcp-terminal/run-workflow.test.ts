@@ -168,7 +168,8 @@ test("with `wait_seconds` the answer comes while the run goes on, says how to co
   expect(early["next"]).toContain(`{"run_id": "${run_id}"}`);
   expect(await call("run_workflow", { run_id, wait_seconds: 0.2 })).toMatchObject({ status: "running" });
   expect(await call("run_workflow", { run_id, cancel: true })).toMatchObject({ success: false, status: "cancelled" });
-  expect(await call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
+  // One that was just being opened is closed when it is open.
+  await expect.poll(() => call("list_terminal_sessions")).toMatchObject({ total_sessions: 0 });
 });
 
 test("a run whose client goes away is collected by another one", async () => {
@@ -202,8 +203,11 @@ test("a run whose owner is killed is taken up by the next client, which collects
   const first = await connectTerminal(folder);
   const { run_id = null } = await first.call("run_workflow", {
     workflow_definition: { name: "stubborn", initial_state: "open", states },
-    wait_seconds: 1,
+    wait_seconds: 0.1,
   });
+  // The terminal is open, and the next state waits in it.
+  const look = () => first.call("run_workflow", { run_id, wait_seconds: 0.1 });
+  await expect.poll(async () => (await look())["final_state"]).toBe("open");
   process.kill(first.pid, "SIGKILL");
   await gone(first.pid);
   const second = await connectTerminal(folder);
