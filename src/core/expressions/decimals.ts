@@ -26,7 +26,8 @@ function toDecimal(value: Num): Decimal {
 
 function toNumber({ digits, tens }: Decimal): Num | undefined {
   const text = String(digits);
-  const zeros = tens >= 0 || digits === 0n ? 0 : Math.min(-tens, text.length - text.replace(/0+$/, "").length);
+  let zeros = 0;
+  while (digits !== 0n && zeros < -tens && text[text.length - 1 - zeros] === "0") zeros += 1;
   const [shown, rest] = [text.slice(0, text.length - zeros), tens + zeros];
   if (digits === 0n) return 0;
   if (rest >= 0 && shown.length + rest <= MAX_WHOLE_DIGITS) return toInteger(shown + "0".repeat(rest));

@@ -84,29 +84,22 @@ describe.each([
     60_000,
   );
 
-  test("a client of 2025 that cancels the call cancels the run", async () => {
-    const client = await connect(await start(answering(SLOW_ONCE)), ERAS[0][1]);
-    const stop = new AbortController();
-    const waiting = client.call("run_workflow", ASKED, { signal: stop.signal });
-    waiting.catch(() => undefined);
-    await expect.poll(async () => (await firstRun(client))["status"]).toBe("running");
-    stop.abort();
-    await expect.poll(async () => (await firstRun(client))["status"]).toBe("cancelled");
-  });
-
-  test("a client that hangs up leaves the run alone, and may cancel it later", async () => {
-    const client = await connect(await start(answering(SLOW_ONCE)), ERAS[1][1]);
-    const stop = new AbortController();
-    const waiting = client.call("run_workflow", ASKED, { signal: stop.signal });
-    waiting.catch(() => undefined);
-    await expect.poll(async () => (await firstRun(client))["status"]).toBe("running");
-    stop.abort();
-    await expect(waiting).rejects.toThrow();
-    const { run_id = null, status } = await firstRun(client);
-    expect(status).toBe("running");
-    expect(await client.call("cancel_run", { run_id })).toMatchObject({ run_id });
-    await expect.poll(async () => (await firstRun(client))["status"]).toBe("cancelled");
-  });
+  test.each(ERAS)(
+    "a client of %s that cancels the call leaves the run alone, and may cancel it later",
+    async (_, era) => {
+      const client = await connect(await start(answering(SLOW_ONCE)), era);
+      const stop = new AbortController();
+      const waiting = client.call("run_workflow", ASKED, { signal: stop.signal });
+      waiting.catch(() => undefined);
+      await expect.poll(async () => (await firstRun(client))["status"]).toBe("running");
+      stop.abort();
+      await expect(waiting).rejects.toThrow();
+      const { run_id = null, status } = await firstRun(client);
+      expect(status).toBe("running");
+      expect(await client.call("cancel_run", { run_id })).toMatchObject({ run_id });
+      await expect.poll(async () => (await firstRun(client))["status"]).toBe("cancelled");
+    },
+  );
 });
 
 test("a server that stops answers whoever waits, and the run goes on with the next one", async () => {

@@ -21,6 +21,7 @@ for (const [era, negotiation] of ERAS) {
       "workflow://{name}",
       "run://{run_id}",
       "terminal://{session_id}/screen",
+      "terminal://{session_id}/output",
     ]);
     expect(JSON.parse(await read("workflow://one_state"))).toEqual(DEFINITION);
     expect(JSON.parse(await read(`run://${run}`))).toMatchObject({ run_id: run, status: "completed" });
