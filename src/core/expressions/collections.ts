@@ -30,7 +30,7 @@ export const COLLECTIONS: { readonly [Name in CollectionFunction]: Compute } = {
   sortBy: ([list, keys]: Args, work: Work) => sortBy(list, keys, work),
   groupBy: ([list, keys]: Args, work: Work) => groupBy(list, keys, work),
   unique: ([list, keys]: Args, work: Work) => unique(list, keys ?? list, work),
-  toObject: ([keys, values]: Args, work: Work) => toObject(keys, values, work),
+  toObject: ([list, keys, values = list]: Args, work: Work) => toObject(keys, values, work),
   some: ([list]: Args) => (isList(list) ? [...list].includes(true) : undefined),
   every: ([list]: Args) => (isList(list) ? [...list].every((item) => item === true) : undefined),
   flatten: ([list]: Args) => flatten(list),

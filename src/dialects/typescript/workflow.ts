@@ -1,8 +1,8 @@
 import { checkGraph } from "../../core/graph/check-graph.ts";
 import type { DagFlow, Graph, Trigger } from "../../core/graph/graph.ts";
+import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
-import { parsePathPattern } from "../path-pattern.ts";
 import type { DefinedFunction } from "./open-definition.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference } from "./reference.ts";

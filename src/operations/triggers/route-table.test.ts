@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parsePathPattern } from "../../dialects/path-pattern.ts";
+import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import { RouteTable } from "./route-table.ts";
 import { isReserved } from "./trigger-table.ts";
 

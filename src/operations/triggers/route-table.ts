@@ -1,6 +1,4 @@
-import { decodeSegment, type PathPattern, splitPath } from "../../dialects/path-pattern.ts";
-
-export { decodeSegment };
+import { decodeSegment, type PathPattern, splitPath } from "../../core/graph/path-pattern.ts";
 
 /** The routes that a request is matched against. */
 export interface Route<Target> {

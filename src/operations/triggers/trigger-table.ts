@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import type { Graph, Place, Trigger } from "../../core/graph/graph.ts";
+import { type PathPattern, parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { Grant } from "../../core/trust/grant.ts";
-import { type PathPattern, parsePathPattern } from "../../dialects/path-pattern.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
 import type { RegisteredDefinition } from "../definitions/registry.ts";
 import { RouteTable } from "./route-table.ts";

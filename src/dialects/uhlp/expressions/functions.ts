@@ -11,16 +11,16 @@ export interface Signature {
 }
 
 /**
- * The arguments behind the list may be, or are (`isNeeded`), arrows for its elements. The core's function takes what they give in place of the
- * list, or beside it (`beside`), or the elements for which they hold (`filter`).
+ * The arguments behind the list are arrows for its elements. The core's function takes what they give in place of the list, or beside it
+ * (`beside`), or the elements for which they hold (`filter`).
  */
 export interface Arrow {
-  readonly isNeeded: boolean;
   readonly gives: "instead" | "beside" | "filter";
+  /** Without an arrow it takes the list alone (`list`), or several values as one (`values`). Absent: it needs one. */
+  readonly without?: "list" | "values";
 }
 
-const MAY: Arrow = { isNeeded: false, gives: "beside" };
-const MUST: Arrow = { isNeeded: true, gives: "beside" };
+const BESIDE: Arrow = { gives: "beside" };
 const ANY = Number.POSITIVE_INFINITY;
 
 /** A map: `constructor` and its like are no functions. The usage says the name. */
@@ -52,19 +52,19 @@ export const FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
     signature("round", 1, 2, "round(number, places)"),
     signature("floor", 1, 2, "floor(number, places)"),
     signature("ceil", 1, 2, "ceil(number, places)"),
-    signature("sum", 1, 2, "sum(list, x => number)", { isNeeded: false, gives: "instead" }),
-    signature("min", 1, ANY, "min(list, x => key)", MAY),
-    signature("max", 1, ANY, "max(list, x => key)", MAY),
+    signature("sum", 1, 2, "sum(list, x => number)", { gives: "instead", without: "values" }),
+    signature("min", 1, ANY, "min(list, x => key)", { ...BESIDE, without: "values" }),
+    signature("max", 1, ANY, "max(list, x => key)", { ...BESIDE, without: "values" }),
     signature("map", 2, 2, "map(list, x => value)"),
     signature("filter", 2, 2, "filter(list, x => condition)"),
-    signature("firstOf", 2, 2, "find(list, x => condition)", { isNeeded: true, gives: "filter" }),
-    signature("some", 2, 2, "some(list, x => condition)", { isNeeded: true, gives: "instead" }),
-    signature("every", 2, 2, "every(list, x => condition)", { isNeeded: true, gives: "instead" }),
+    signature("firstOf", 2, 2, "find(list, x => condition)", { gives: "filter" }),
+    signature("some", 2, 2, "some(list, x => condition)", { gives: "instead" }),
+    signature("every", 2, 2, "every(list, x => condition)", { gives: "instead" }),
     signature("sort", 1, 1, "sort(list)"),
-    signature("sortBy", 2, 2, "sortBy(list, x => key)", MUST),
-    signature("groupBy", 2, 2, "groupBy(list, x => key)", MUST),
-    signature("unique", 1, 2, "unique(list, x => key)", MAY),
-    signature("toObject", 2, 3, "toObject(list, x => name, x => value)", MUST),
+    signature("sortBy", 2, 2, "sortBy(list, x => key)", BESIDE),
+    signature("groupBy", 2, 2, "groupBy(list, x => key)", BESIDE),
+    signature("unique", 1, 2, "unique(list, x => key)", { ...BESIDE, without: "list" }),
+    signature("toObject", 2, 3, "toObject(list, x => name, x => value)", BESIDE),
     signature("flatten", 1, 1, "flatten(lists)"),
     signature("reverse", 1, 1, "reverse(list)"),
     signature("firstOf", 1, 1, "first(list)"),

@@ -185,9 +185,7 @@ class Parser {
     if (sign === undefined) return this.#parseLinks();
     return this.#inside(sign, () => {
       const of = this.#parseUnary();
-      const tree = this.#rise({ kind: sign.text === "!" ? "not" : "minus", of }, sign, of);
-      this.#bare.delete(tree);
-      return tree;
+      return this.#grow({ kind: sign.text === "!" ? "not" : "minus", of }, sign, of);
     });
   }
 
@@ -198,13 +196,13 @@ class Parser {
       const sign = this.#takeOf(".", "[", "(");
       if (sign === undefined) return tree;
       const of = tree;
-      if (sign.text === ".") tree = this.#link({ kind: "field", of, name: this.#takeField(sign) }, sign, of);
+      if (sign.text === ".") tree = this.#grow({ kind: "field", of, name: this.#takeField(sign) }, sign, of);
       else if (sign.text === "[") {
         const [at] = this.#inside(sign, () => [this.#parseChoice(), this.#close(sign)] as const);
-        tree = this.#link({ kind: "index", of, at }, sign, of, at);
+        tree = this.#grow({ kind: "index", of, at }, sign, of, at);
       } else {
         const args = this.#parseItems(sign, () => this.#parseArgument());
-        tree = this.#link({ kind: "call", callee: of, args }, sign, of, ...args);
+        tree = this.#grow({ kind: "call", callee: of, args }, sign, of, ...args);
       }
     }
   }
@@ -232,13 +230,13 @@ class Parser {
     }
     if (token.text === "[") {
       const items = this.#parseItems(token, () => this.#parseChoice());
-      return this.#link({ kind: "list", items }, token, ...items);
+      return this.#grow({ kind: "list", items }, token, ...items);
     }
     if (token.text === "{") {
       const entries = this.#parseItems(token, () => this.#parseEntry());
       const { start } = token;
       const end = this.#tokens[this.#at - 1]?.end ?? start;
-      return this.#link({ kind: "object", entries, start, end }, token, ...entries.map(([, value]) => value));
+      return this.#grow({ kind: "object", entries, start, end }, token, ...entries.map(([, value]) => value));
     }
     const message = `A value is missing before \`${token.text}\`.`;
     fail(token, { message, remedy: "Write the value." });
@@ -311,17 +309,14 @@ class Parser {
     return result;
   }
 
-  /** What an operator makes: as high as its operands, and one level more where `by` is given. */
+  /** What an operator between values makes: without parentheses around it, it does not stand beside `??`. */
   #rise(tree: Tree, by: Span | undefined, ...parts: readonly Tree[]): Tree {
     this.#bare.add(tree);
-    return this.#grow(tree, by, parts);
+    return this.#grow(tree, by, ...parts);
   }
 
-  #link(tree: Tree, by: Span, ...parts: readonly Tree[]): Tree {
-    return this.#grow(tree, by, parts);
-  }
-
-  #grow(tree: Tree, by: Span | undefined, parts: readonly Tree[]): Tree {
+  /** As high as its parts, and one level more where `by` is given. */
+  #grow(tree: Tree, by: Span | undefined, ...parts: readonly Tree[]): Tree {
     const height = Math.max(0, ...parts.map((part) => this.#heightOf(part))) + (by === undefined ? 0 : 1);
     if (by !== undefined && height > MAX_HEIGHT) fail(by, TOO_HIGH);
     this.#heights.set(tree, height);

@@ -151,31 +151,27 @@ export class Translator {
     if (does === "defined") return this.#translateDefined(call.args[0]);
     if (does === "now") return { op: "path", root: "run", path: ["now"] };
     if (does === "matches") this.#checkPattern(call.args[1]);
-    const args = signature.arrow && this.#translateArrows(call, signature, signature.arrow);
-    return { op: "call", fn: does, args: args ?? this.#translateAll(call.args) };
+    const { arrow } = signature;
+    const args = arrow === undefined ? this.#translateAll(call.args) : this.#translateArrows(call, signature, arrow);
+    return { op: "call", fn: does, args };
   }
 
-  /** Undefined: there are none, and there need be none. */
-  #translateArrows(
-    { callee, args }: CallTree,
-    signature: Signature,
-    { isNeeded, gives }: Arrow,
-  ): readonly Expr[] | undefined {
-    const { name, does, usage } = signature;
+  /** The arguments of a function that may take arrows. */
+  #translateArrows({ callee, args }: CallTree, { name, usage }: Signature, { gives, without }: Arrow): readonly Expr[] {
     const [list, ...arrows] = args;
-    if (!isNeeded && !args.some(({ kind }) => kind === "arrow"))
-      // `max(a, b)`
-      return args.length < 2 || does === "unique" ? undefined : [{ op: "list", items: this.#translateAll(args) }];
+    if (without !== undefined && !args.some(({ kind }) => kind === "arrow")) {
+      if (args.length === 1) return this.#translateAll(args);
+      if (without === "values") return [{ op: "list", items: this.#translateAll(args) }];
+    }
     const areArrows = arrows.length > 0 && arrows.every(({ kind }) => kind === "arrow");
-    if (list === undefined || list.kind === "arrow" || !areArrows || (arrows.length > 1 && does !== "toObject")) {
+    // Where any number of values may stand there is one arrow.
+    if (list === undefined || list.kind === "arrow" || !areArrows || (without === "values" && arrows.length > 1)) {
       const message = `\`${name}\` takes a list and what to do with each element.`;
       return [this.#refuse(spanOf(arrows[0] ?? callee), { message, remedy: `Write \`${usage}\`.` })];
     }
-    const loops = arrows.map((arrow) =>
-      this.#translateArrow(gives === "filter" ? "filter" : "map", list, arrow as ArrowTree),
-    );
-    if (does === "toObject" && loops.length === 1) return [...loops, this.translate(list)];
-    return gives === "beside" && does !== "toObject" ? [this.translate(list), ...loops] : loops;
+    const over = gives === "filter" ? "filter" : "map";
+    const loops = arrows.map((arrow) => this.#translateArrow(over, list, arrow as ArrowTree));
+    return gives === "beside" ? [this.translate(list), ...loops] : loops;
   }
 
   #translateLoop(op: "map" | "filter", { callee, args: [list, arrow] }: CallTree): Expr {

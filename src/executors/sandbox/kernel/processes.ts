@@ -66,6 +66,13 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== "Z" && state !== "X";
 }
 
+/** Of `/proc/PID/stat`: the name, which may contain anything, and the fields behind it. Throws where the process is gone. */
+export function readStat(pid: number): { readonly name: string; readonly fields: readonly string[] } {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const end = stat.lastIndexOf(")");
+  return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
+}
+
 export function sendSignal(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

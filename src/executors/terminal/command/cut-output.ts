@@ -1,3 +1,5 @@
+import { estimateTokens } from "../../../core/estimate-tokens.ts";
+
 export interface CutOutput {
   readonly text: string;
   /** A part in the middle. Undefined: all is there. */
@@ -19,7 +21,7 @@ const MAX_BYTES_OF_TOKEN = 12;
 export function cutOutput({ offset, head, tail, length }: RawOutput, maxTokens: number): CutOutput {
   if (tail.length === length) {
     const text = toPlainText(tail.toString());
-    if (countTokens(text) <= maxTokens) return { text };
+    if (estimateTokens(text, maxTokens) <= maxTokens) return { text };
   }
   const half = maxTokens / 2;
   const window = half * MAX_BYTES_OF_TOKEN;
@@ -40,7 +42,7 @@ function takeMost(bytes: Buffer, maxTokens: number, take: (bytes: Buffer, size: 
   let [least, most] = [0, bytes.length];
   while (least < most) {
     const size = Math.ceil((least + most) / 2);
-    if (countTokens(toPlainText(take(bytes, size).toString())) <= maxTokens) least = size;
+    if (estimateTokens(toPlainText(take(bytes, size).toString()), maxTokens) <= maxTokens) least = size;
     else most = size - 1;
   }
   return take(bytes, least);
@@ -73,20 +75,6 @@ function countLines(bytes: Buffer): number {
   let lines = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) lines += 1;
   return lines;
-}
-
-const PIECE = /[A-Za-z]+|\d+|[^\S\n]+|\n+|\P{ASCII}|./gsu;
-
-/** About so many tokens, rather too many: words, groups of three digits, every other character. */
-function countTokens(text: string): number {
-  let tokens = 0;
-  for (const [piece] of text.matchAll(PIECE)) {
-    const isWord = /^[A-Za-z]/.test(piece);
-    if (isWord) tokens += Math.ceil(piece.length / 8);
-    else if (/^\d/.test(piece)) tokens += Math.ceil(piece.length / 3);
-    else if (piece !== " ") tokens += 1;
-  }
-  return tokens;
 }
 
 const ESC = "\\u001b";

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
+import { readStat } from "../../sandbox/kernel/processes.ts";
 import { type ShellKind, toShellKind } from "./shell-lines.ts";
 
 /** The program that has a terminal in front: it gets what is typed. */
@@ -30,7 +31,7 @@ export function folderOf(pid: number): string | undefined {
   }
 }
 
-// Fields of `/proc/PID/stat` behind the name: the group in front of the terminal, and where the stack begins, which every start of
+// Fields of `readStat`: the group in front of the terminal, and where the stack begins, which every start of
 // a program puts elsewhere.
 const FRONT_GROUP = 5;
 const STACK_START = 25;
@@ -40,12 +41,6 @@ function findByProc(pid: number): FrontProgram {
   const front = group > 0 ? group : pid;
   const { name, fields } = readStat(front);
   return { pid: front, name, shell: toShellKind(name), id: `${front} ${name} ${fields[STACK_START]}` };
-}
-
-function readStat(pid: number): { readonly name: string; readonly fields: readonly string[] } {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const end = stat.lastIndexOf(")");
-  return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
 }
 
 function findByPs(pid: number): FrontProgram {

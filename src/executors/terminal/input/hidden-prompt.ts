@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { readStat } from "../../sandbox/kernel/processes.ts";
 
 /** Programs that switch all of their terminal's work off are told apart by what they ask for: line editors do so too. */
 const ASKS_FOR_SECRET =
@@ -40,9 +40,8 @@ async function findTerminal(pid: number): Promise<string> {
     const { stdout } = await promisify(execFile)("ps", ["-o", "tty=", "-p", String(pid)], { timeout: LOOK_TIMEOUT_MS });
     return `/dev/${stdout.trim()}`;
   }
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // After the name, which may contain anything: state, parent, group, session, and the device of the terminal.
-  const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4]);
+  // State, parent, group, session, and the device of the terminal.
+  const device = Number(readStat(pid).fields[4]);
   const minor = (device & 0xff) | ((device >>> 12) & 0xfff00);
   return `/dev/pts/${minor + (((device >>> 8) & 0xfff) - 136) * 256}`;
 }

@@ -1,7 +1,7 @@
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { writeExact } from "../../../core/exact-json.ts";
-import { isAlive, sendSignal } from "../../sandbox/kernel/processes.ts";
+import { isAlive, readStat, sendSignal } from "../../sandbox/kernel/processes.ts";
 import type { Origin } from "../pty-host/end-processes.ts";
 import { endProcesses } from "../pty-host/end-processes.ts";
 import { OutputWindow } from "../pty-host/output-window.ts";
@@ -234,7 +234,7 @@ export class Reminder {
 /** Undefined: it runs, or its parent knows of its end. */
 function parentOfZombie(pid: number): number | undefined {
   try {
-    const [state, parent] = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
+    const [state, parent] = readStat(pid).fields;
     return state === "Z" && parent !== undefined ? Number(parent) : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { decodeSegment } from "../../../core/graph/path-pattern.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isJsonDeeperThan } from "../../../core/json-depth.ts";
 import { forOwner } from "../../../operations/application/owner-application.ts";
@@ -10,7 +11,6 @@ import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { toRequestInput } from "../../../operations/start/input/to-run-input.ts";
 import { prepareStart } from "../../../operations/start/prepare-run.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
-import { decodeSegment } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
 import { answerJson } from "../answer-json.ts";
