@@ -6,7 +6,7 @@ import { Ajv } from "ajv";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { loadDefinition } from "../../src/dialects/load-definition.ts";
-import { layOutTerminalExamples } from "../../src/operations/templates/lay-out-terminal-examples.ts";
+import { layOutTerminalExamples } from "../../src/operations/templates/lay-out-examples.ts";
 import { layOutTemplate, listTemplates } from "../../src/operations/templates/template-folders.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

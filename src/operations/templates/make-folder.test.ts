@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { application } from "../../../test/end-to-end/support/application.ts";
-import { layOutTerminalExamples } from "./lay-out-terminal-examples.ts";
+import { layOutTerminalExamples } from "./lay-out-examples.ts";
 import { makeFolder } from "./make-folder.ts";
 
 test("folders are made with those above them, and may be there already", async () => {

@@ -1,6 +1,6 @@
 import { traitsOf } from "../../../core/graph/dialects.ts";
+import { layOutProject, layOutTerminalExamples } from "../../../operations/templates/lay-out-examples.ts";
 import type { LaidOut } from "../../../operations/templates/lay-out-files.ts";
-import { layOutProject, layOutTerminalExamples } from "../../../operations/templates/lay-out-terminal-examples.ts";
 import { print, printEnvelope, tell } from "../print.ts";
 
 /** `pawl init terminal`: the examples of terminal workflows, and what to type next. */
