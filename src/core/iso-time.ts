@@ -26,12 +26,22 @@ const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(
  * name none, in UTC. Undefined: it is none, or there is no such day.
  */
 export function fromIsoTime(text: string): number | undefined {
-  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = "", zone = "Z"] = TIME.exec(text) ?? [];
+  const read = readIsoTime(text);
+  return read === undefined ? undefined : read.localMs - (read.offsetMs ?? 0);
+}
+
+/** What the clock shows there, as if it stood in UTC, and how far ahead of UTC it is if the text says so. */
+export function readIsoTime(
+  text: string,
+): { readonly localMs: number; readonly offsetMs: number | undefined } | undefined {
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = "", zone] = TIME.exec(text) ?? [];
   const days = toDays({ year: Number(year), month: Number(month), day: Number(day) });
   if (days === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
-  const offset = toOffsetMinutes(zone);
-  const minutes = (days * 24 + Number(hour)) * 60 + Number(minute) - offset;
-  return minutes * 60_000 + Number(second) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
+  const minutes = (days * 24 + Number(hour)) * 60 + Number(minute);
+  return {
+    localMs: minutes * 60_000 + Number(second) * 1_000 + Number(fraction.slice(0, 3).padEnd(3, "0")),
+    offsetMs: zone === undefined ? undefined : toOffsetMinutes(zone) * 60_000,
+  };
 }
 
 function toOffsetMinutes(zone: string): number {
@@ -40,14 +50,14 @@ function toOffsetMinutes(zone: string): number {
   return sign === "-" ? -size : size;
 }
 
-interface Civil {
+export interface Civil {
   readonly year: number;
   readonly month: number;
   readonly day: number;
 }
 
 /** The other way round. Undefined: there is no such day. */
-function toDays({ year, month, day }: Civil): number | undefined {
+export function toDays({ year, month, day }: Civil): number | undefined {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;
@@ -58,7 +68,7 @@ function toDays({ year, month, day }: Civil): number | undefined {
   return back.year === year && back.month === month && back.day === day ? days : undefined;
 }
 
-function toCivil(days: number): Civil {
+export function toCivil(days: number): Civil {
   const z = days + 719_468;
   const era = Math.floor(z / 146_097);
   const dayOfEra = z - era * 146_097;

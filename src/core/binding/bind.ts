@@ -118,7 +118,7 @@ class BindingScope implements ExpressionScope {
         return failure === undefined ? undefined : failureJson(failure, values);
       }
       case "run":
-        return describeRun(this.#binding.state);
+        return describeRun(this.#binding.state, this.#binding.from);
       case "storage":
         return values.file(expr.name ?? "");
       case "env":

@@ -1,8 +1,10 @@
 import { isJsonObject, isNumber, type Json } from "../json.ts";
-import { add, divide, multiply, negate, remainder, roundTo } from "./decimals.ts";
+import { add, divide, formatNumber, multiply, negate, remainder, roundTo } from "./decimals.ts";
+import { fromBase64, sha256, toBase64, uuidOf } from "./encodings.ts";
 import { isEqual } from "./equality.ts";
 import { type CollectionFunction, MAX_LIST_ITEMS, MAX_TEXT_CHARS } from "./expr.ts";
 import { compareValues } from "./order.ts";
+import { addTime, formatTime, timeBetween } from "./times.ts";
 import { joinTexts, toText } from "./to-text.ts";
 import { tooLarge, type Work } from "./work.ts";
 
@@ -51,11 +53,32 @@ export const COLLECTIONS: { readonly [Name in CollectionFunction]: Compute } = {
   endsWith: ([value, part]: Args) => (isText(value) && isText(part) ? value.endsWith(part) : undefined),
   padStart: ([value, length, fill = " "]: Args) => padding(value, length, fill, (text, pad) => pad + text),
   padEnd: ([value, length, fill = " "]: Args) => padding(value, length, fill, (text, pad) => text + pad),
+  addTime: ([time, duration, zone = "UTC"]: Args, work: Work) => addTime(time, duration, zone, work),
+  timeBetween,
+  format: ([value, pattern, zone]: Args, work: Work) => format(value, pattern, zone, work),
+  hash: ofBytes(sha256),
+  base64: ofBytes(toBase64),
+  fromBase64: ofBytes(fromBase64),
+  uuid: ([place]: Args, work: Work) => uuidOf(`${String(place)}/${work.nextUuid()}`),
 };
 
 function ofTwo(compute: (left: Num, right: Num, work: Work) => Num | undefined) {
   return ([left, right]: Args, work: Work) =>
     isNumber(left) && isNumber(right) ? compute(left, right, work) : undefined;
+}
+
+/** Each byte costs about as much as a look at a part of an expression takes for four. */
+function ofBytes(compute: (text: string) => string | undefined) {
+  return ([text]: Args, work: Work) => {
+    if (!isText(text)) return undefined;
+    work.pay(text.length >> 2);
+    return compute(text);
+  };
+}
+
+function format(value: Json | undefined, pattern: Json | undefined, zone: Json | undefined, work: Work) {
+  if (!isText(pattern)) return undefined;
+  return isNumber(value) ? formatNumber(value, pattern) : formatTime(value, pattern, zone, work);
 }
 
 function withoutNulls(list: readonly Json[]): readonly Json[] {

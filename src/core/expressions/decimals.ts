@@ -122,3 +122,28 @@ export function roundTo(
   const isDown = mode === "floor" ? rest < 0n : mode === "round" && -rest * 2n >= unit;
   return toNumber({ digits: digits / unit + (isUp ? 1n : isDown ? -1n : 0n), tens: -places });
 }
+
+const NUMBER_PATTERN = /^([^#0.,]*)(#,##)?(0+)(?:\.(0*)(#*))?([^#0.,]*)$/;
+
+export function isNumberPattern(pattern: string): boolean {
+  return NUMBER_PATTERN.test(pattern);
+}
+
+/** `0.00`: two places; `0.0#`: the second where it is not 0; `#,##0`: in thousands; what stands around stays. Undefined for another pattern. */
+export function formatNumber(value: Num, pattern: string): string | undefined {
+  const found = NUMBER_PATTERN.exec(pattern);
+  if (found === null) return undefined;
+  const [, before = "", group, whole = "", fixed = "", optional = "", behind = ""] = found;
+  const places = fixed.length + optional.length;
+  const rounded = roundTo(value, places, "round");
+  if (rounded === undefined) return undefined;
+  const { digits, tens } = toDecimal(rounded);
+  const text = String(shift({ digits: digits < 0n ? -digits : digits, tens }, -places)).padStart(
+    places + whole.length,
+    "0",
+  );
+  const integer = text.slice(0, text.length - places);
+  const fraction = text.slice(text.length - places).replace(new RegExp(`0{0,${optional.length}}$`), "");
+  const grouped = group === undefined ? integer : integer.replace(/\B(?=(\d{3})+$)/g, ",");
+  return `${digits < 0n ? "-" : ""}${before}${grouped}${fraction === "" ? "" : `.${fraction}`}${behind}`;
+}

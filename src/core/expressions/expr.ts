@@ -42,7 +42,7 @@ export interface PathExpr {
  * input: of the run or call · steps: output of a step · output: of the step just run · failure: how the step just run has
  * failed, for `assign`; undefined if it has not · error: what a `catch` handles ·
  * done: whether the step named has succeeded, or the one whose `catch` or `finally` this is ·
- * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow, now (the time of its latest event) · storage: a stored file ·
+ * item, index: of the fan-out · vars: scope variables · run: id, date, startedAt, workflow, now (the time of its latest event), place (the run and the visit of a step) · storage: a stored file ·
  * env: an allowed variable · local: of map and filter.
  */
 type Root =
@@ -121,7 +121,16 @@ export type CollectionFunction =
   | "startsWith"
   | "endsWith"
   | "padStart"
-  | "padEnd";
+  | "padEnd"
+  | "addTime"
+  | "timeBetween"
+  /** A time or a number by a pattern. */
+  | "format"
+  | "hash"
+  | "base64"
+  | "fromBase64"
+  /** Of a text that names the place: the same for each visit of a step. */
+  | "uuid";
 
 export type FunctionName =
   | CollectionFunction

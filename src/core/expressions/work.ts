@@ -22,6 +22,7 @@ export class Work {
   readonly scope: Scope;
   #left = MAX_WORK;
   #hasMade = false;
+  #uuids = 0;
   #sizes: Map<object, Size> | undefined;
 
   constructor(scope: Scope) {
@@ -31,6 +32,12 @@ export class Work {
   pay(looks: number): void {
     this.#left -= looks;
     if (this.#left < 0) throw tooCostly("It would take more than two seconds to evaluate.");
+  }
+
+  /** How many the evaluation has made before. */
+  nextUuid(): number {
+    this.#uuids += 1;
+    return this.#uuids;
   }
 
   /** Pays for a walk through the whole value. */

@@ -39,7 +39,7 @@ class ControlScope implements ExpressionScope {
       case "done":
         return hasSucceeded(this.#from, expr.name);
       case "run":
-        return readPath(describeRun(this.#state), expr.path);
+        return readPath(describeRun(this.#state, this.#from), expr.path);
       case "item":
         return readPath(this.#item(expr.name), expr.path, expr.readsJson);
       case "input":

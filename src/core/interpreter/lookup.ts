@@ -1,4 +1,5 @@
 import { SINGLE } from "../graph/shape.ts";
+import { stepPath } from "../graph/step-path.ts";
 import { isSeenBeside } from "../graph/steps-within.ts";
 import {
   type Handle,
@@ -132,8 +133,16 @@ function domainOf(view: Viewpoint): number {
 }
 
 /** `run` in expressions. `date` is the day on which the run began, so that a run over midnight does not change it. */
-export function describeRun(state: RunState): JsonObject {
+export function describeRun(state: RunState, from: Viewpoint): JsonObject {
   const startedAt = toIsoTime(state.startedAt);
   const now = toIsoTime(state.now);
-  return { id: state.runId, workflow: state.workflow, startedAt, date: startedAt.slice(0, 10), now };
+  const place = `${state.runId}/${pathOf(from)}`;
+  return { id: state.runId, workflow: state.workflow, startedAt, date: startedAt.slice(0, 10), now, place };
+}
+
+function pathOf({ scope, step, item }: Viewpoint): string {
+  const indexed = scope.flow.steps[step];
+  return indexed === undefined
+    ? scope.path
+    : stepPath(scope.path, indexed.escapedId, scope.steps[step]?.visit ?? 0, item);
 }

@@ -129,7 +129,7 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
   const where = rules.title === undefined ? (path === "" ? "here" : `in \`${path}\``) : `in ${rules.title}`;
   const { elsewhere = {} } = rules;
   const isElsewhere = Object.hasOwn(elsewhere, key);
-  const remedy = isElsewhere ? elsewhere[key] : suggest(key, names);
+  const remedy = isElsewhere ? elsewhere[key] : (suggest(key, names) ?? listFew(names));
   if (!isError)
     return reader.problems.unknownKey(key, isElsewhere ? [] : names, {
       where,
@@ -138,6 +138,11 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
       remedy,
     });
   reader.refuse({ code: "UNKNOWN_KEY", at, message: `\`${toExcerpt(key)}\` means nothing ${where}.`, remedy });
+}
+
+/** Where few keys are possible, the word for what was meant is among them. */
+function listFew(names: ReadonlySet<string>): string | undefined {
+  return names.size > 0 && names.size <= 16 ? `Keys here: ${[...names].join(", ")}.` : undefined;
 }
 
 function checkSomeOf(

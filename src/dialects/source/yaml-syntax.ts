@@ -76,13 +76,13 @@ function toRemedy({ code, message }: YAMLError): string | undefined {
 
 const REMEDIES: { readonly [code in YAMLError["code"]]?: string } = {
   BAD_INDENT: "Give all entries of one map or list the same indentation.",
-  BAD_SCALAR_START: "Put the text in quotes.",
+  BAD_SCALAR_START: "Put the whole text in double quotes.",
   BLOCK_AS_IMPLICIT_KEY:
     "Put the text in quotes, or write it as a block after `|`: a colon and a blank begin a new key.",
   MISSING_CHAR: "Close what is open (quotes, brackets), and check the indentation of the line.",
   MULTILINE_IMPLICIT_KEY: "Put the text in quotes, or look for a missing colon.",
   TAB_AS_INDENT: "Indent with blanks.",
-  TAG_RESOLVE_FAILED: "Leave the tag out.",
+  TAG_RESOLVE_FAILED: "Put the whole text in double quotes, or leave out what begins with `!`: it is a tag of YAML.",
   UNEXPECTED_TOKEN: "Put the whole text in one pair of quotes, or write it as a block after `|`.",
 };
 

@@ -166,3 +166,27 @@ test("catch reads the steps of its try, in inputs and in conditions on full valu
   expect(status).toBe("completed");
   expect(defects).toEqual([]);
 });
+
+test("uuid() is another one at each place, item and run, and the same when a step is tried again", async () => {
+  const yaml = `steps:
+  fan: { type: control, subtype: loop, list: [1, 2], body: ask, transitions: { onSuccess: last } }
+  ask: { type: mcp, target: t, inputMapping: { key: uuid(), other: "map([1, 2], x => uuid())" }, retryPolicy: { maxAttempts: 2, initialDelay: 0 }, end: true }
+  last: { type: mcp, target: t, inputMapping: { key: uuid() }, end: true }
+`;
+  const tried = new Set<string>();
+  const { world, status } = await runOnHost(yaml, {
+    ask: ({ path }) => {
+      if (tried.has(path)) return succeed("done");
+      tried.add(path);
+      return fail("TIMEOUT", { retryable: true });
+    },
+  });
+  expect(status).toBe("completed");
+  const calls = world.calls.map(({ path, input }) => [path, argumentsOf(input)] as const);
+  expect(calls).toHaveLength(5);
+  const byPath = new Map(calls);
+  for (const [path, input] of calls) expect(input, path).toEqual(byPath.get(path));
+  const made = [...byPath.values()].flatMap((input) => Object.values(input as object).flat() as string[]);
+  expect(made).toHaveLength(7);
+  expect(new Set(made).size).toBe(7);
+});

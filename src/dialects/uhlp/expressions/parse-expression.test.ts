@@ -259,6 +259,17 @@ describe("values", () => {
   });
 
   test.each([
+    ["addTime(order.at, 'P1X')", "`P1X` is no duration."],
+    ["addTime(order.at, 'P1D', 'Europe/Berln')", "There is no time zone `Europe/Berln`."],
+    ["timeBetween(order.at, now(), 'day')", "There is no unit `day`."],
+    ["timeBetween(order.at, now(), 5)", "There is no unit `5`."],
+    ["format(now(), 'YYYY-MM-DD')", "`YYYY-MM-DD` is no pattern."],
+    ["dateAdd(now(), 'P1D')", "There is no function `dateAdd`."],
+  ])("%s is refused", (text, message) => {
+    expect(parseExpression(text, SCOPE)).toMatchObject({ faults: [{ message }] });
+  });
+
+  test.each([
     "padStart('a', 2000000000)",
     "range(1000000000)",
     "flatten(map(range(5000), x => range(5000)))",

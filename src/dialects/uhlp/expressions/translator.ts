@@ -1,4 +1,6 @@
+import { isNumberPattern } from "../../../core/expressions/decimals.ts";
 import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
+import { FORMAT_LETTERS, isDuration, isTimePattern, isZone, TIME_UNITS } from "../../../core/expressions/times.ts";
 import { checkRegex } from "../../check-regex.ts";
 import { didYouMean } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
@@ -150,7 +152,9 @@ export class Translator {
     if (does === "map" || does === "filter") return this.#translateLoop(does, call);
     if (does === "defined") return this.#translateDefined(call.args[0]);
     if (does === "now") return { op: "path", root: "run", path: ["now"] };
+    if (does === "uuid") return { op: "call", fn: does, args: [this.#translatePlace()] };
     if (does === "matches") this.#checkPattern(call.args[1]);
+    this.#checkTexts(does, call.args);
     const { arrow } = signature;
     const args = arrow === undefined ? this.#translateAll(call.args) : this.#translateArrows(call, signature, arrow);
     return { op: "call", fn: does, args };
@@ -219,6 +223,21 @@ export class Translator {
     this.#refuse(pattern, { code: "REGEX_INVALID", message, remedy });
   }
 
+  /** What an input makes is not what an output makes. */
+  #translatePlace(): Expr {
+    const place: Expr = { op: "path", root: "run", path: ["place"] };
+    return { op: "list", items: [place, { op: "literal", value: this.#scope.allowsOutput }] };
+  }
+
+  /** Patterns, units and zones that are written out. */
+  #checkTexts(does: Signature["does"], args: readonly Tree[]): void {
+    for (const [at, { is, message, remedy }] of Object.entries(TEXTS[does] ?? {})) {
+      const arg = args[Number(at)];
+      if (arg?.kind === "literal" && !(typeof arg.value === "string" && is(arg.value)))
+        this.#refuse(arg, { message: message(toExcerpt(String(arg.value))), remedy });
+    }
+  }
+
   #refuseCallee(callee: Tree): Expr {
     if (callee.kind !== "field")
       return this.#refuse(spanOf(callee), { message: "Only functions can be called.", remedy: FUNCTION_LIST });
@@ -247,6 +266,45 @@ export class Translator {
     return NOTHING;
   }
 }
+
+interface TextRule {
+  readonly is: (text: string) => boolean;
+  readonly message: (text: string) => string;
+  readonly remedy: string;
+}
+
+const ZONE: TextRule = {
+  is: isZone,
+  message: (text) => `There is no time zone \`${text}\`.`,
+  remedy: "Write its name as in `'Europe/Berlin'`, an offset as in `'+02:00'`, or `'UTC'`.",
+};
+
+const TEXTS: { readonly [does: string]: { readonly [argument: number]: TextRule } } = {
+  addTime: {
+    1: {
+      is: (text) => isDuration(text),
+      message: (text) => `\`${text}\` is no duration.`,
+      remedy: "Write `'P1M'` or `'-P7D'` of the calendar, or exact ones such as `'PT36H'` and `'1h30m'`.",
+    },
+    2: ZONE,
+  },
+  timeBetween: {
+    2: {
+      is: (text) => TIME_UNITS.includes(text),
+      message: (text) => `There is no unit \`${text}\`.`,
+      remedy: `Units: ${TIME_UNITS.join(", ")}.`,
+    },
+    3: ZONE,
+  },
+  format: {
+    1: {
+      is: (text) => isNumberPattern(text) || isTimePattern(text),
+      message: (text) => `\`${text}\` is no pattern.`,
+      remedy: `Of a time: ${FORMAT_LETTERS}, and letters that stand for themselves in "'". Of a number: \`'0.00'\`, \`'#,##0.00'\`.`,
+    },
+    2: ZONE,
+  },
+};
 
 const NOTHING: Expr = { op: "literal", value: null };
 const NOWHERE: Span = { start: 0, end: 0 };
