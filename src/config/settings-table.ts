@@ -265,6 +265,11 @@ export const SETTINGS = {
       says: "Runs of a tenant that have not ended, of those that a process drives.",
     },
     streams: { is: "count", default: 200, says: "Open streams of a tenant." },
+    stored_bytes: {
+      is: "bytes",
+      default: 20 * 1024 * MIB,
+      says: "What the records of a tenant's runs may take together, in all processes: with as much it begins no run.",
+    },
     terminals: { is: "count", default: 10, says: "Open terminals of a tenant, within `terminal.max_sessions`." },
   },
   client: {

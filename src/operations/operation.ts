@@ -229,7 +229,7 @@ export interface OperationContext<App = Ports> {
   /** Starts runs, each once for its idempotency key. */
   readonly submissions: Submissions;
   /** What tenants have in use in this process, where it serves. */
-  readonly quotas?: Pick<Quotas, "used" | "most"> | undefined;
+  readonly quotas?: Pick<Quotas, "used" | "most" | "readStored"> | undefined;
   /** W3C trace context of the caller. */
   readonly traceParent?: string | undefined;
   /** The folder of relative paths, for a caller on this machine. */

@@ -40,6 +40,8 @@ export interface Journal {
   countRuns(filter: RunSelection): Promise<number>;
   /** The same by status. A status that no run has may be left out. */
   countRunsByStatus(filter: Omit<RunSelection, "status">): Promise<ReadonlyMap<RunStatus, number>>;
+  /** What the rows of a tenant's runs say that they have stored (`storedBytes`), together. */
+  sumStoredBytes(tenantId: string): Promise<number>;
   /** The number of open questions to people in all runs. */
   countApprovals(): Promise<number>;
   /** Claims unfinished runs that must go on now (not parked, or `wakeAt <= now`), oldest first, for this process. */
@@ -185,6 +187,8 @@ export interface RunPatch {
   readonly uncertainMicro?: number | null;
   /** Questions that wait for a person. */
   readonly openApprovals?: number;
+  /** About how many bytes its events and values take by now. */
+  readonly storedBytes?: number;
   readonly startedAt?: number;
   readonly completedAt?: number;
   readonly error?: { readonly code: string; readonly message: string } | null;
@@ -217,6 +221,7 @@ export interface RunRecord extends NewRun {
   /** What calls may have cost beside it whose cost is not known. Null: unknown how much. */
   readonly uncertainMicro: number | null;
   readonly openApprovals: number;
+  readonly storedBytes: number;
   readonly startedAt?: number;
   readonly completedAt?: number;
   /** Why it has ended so; of a run that goes on, why steps of it are held. */

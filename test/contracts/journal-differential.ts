@@ -60,6 +60,7 @@ const patch: fc.Arbitrary<RunPatch> = fc.record(
     costMicro: fc.nat(9),
     uncertainMicro: fc.option(fc.nat(9)),
     openApprovals: fc.nat(3),
+    storedBytes: fc.nat(9),
     startedAt: time,
     completedAt: time,
     error: fc.option(fc.record({ code: fc.string(), message: fc.string() })),

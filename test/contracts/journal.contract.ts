@@ -315,6 +315,23 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
     });
   });
 
+  describe(`${name}: stored bytes`, () => {
+    test("are the sum of what the rows of a tenant's runs say, without those that were deleted", async () => {
+      const journal = await openInNewFolder();
+      const more = { tenantId: "t" };
+      const one = await createRun(journal, "one", { more, patch: { status: "completed", storedBytes: 3_000_000_000 } });
+      const two = await createRun(journal, "two", { more });
+      await createRun(journal, "other", { more: { tenantId: "o" }, patch: { status: "completed", storedBytes: 7 } });
+      await journal.append([{ run: two, afterSeq: 1, events: [], patch: { storedBytes: 5 } }]);
+      await journal.append([{ run: two, afterSeq: 1, events: [], patch: { costMicro: 1, storedBytes: 6 } }]);
+      await journal.append([{ run: two, afterSeq: 1, events: [], patch: { status: "failed", storedBytes: 8 } }]);
+      const sums = () => Promise.all(["t", "o", "none"].map((tenant) => journal.sumStoredBytes(tenant)));
+      expect(await sums()).toEqual([3_000_000_008, 7, 0]);
+      await journal.deleteRun(one);
+      expect(await sums()).toEqual([8, 7, 0]);
+    });
+  });
+
   describe(`${name}: conflicts`, () => {
     test("a wrong number drops only the loser", async () => {
       const journal = await openInNewFolder();
@@ -472,6 +489,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
         costMicro: 0,
         uncertainMicro: 0,
         openApprovals: 0,
+        storedBytes: 0,
       });
       expect(await journal.readRun(run + 1)).toBeUndefined();
     });
@@ -486,6 +504,7 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
         costMicro: 6,
         uncertainMicro: 3,
         openApprovals: 2,
+        storedBytes: 11,
         startedAt: 7,
         completedAt: 8,
         error: { code: "STEP_FAILED", message: "no" },

@@ -32,6 +32,7 @@ const RECORD: RunRecord = {
   costMicro: 0,
   uncertainMicro: 0,
   openApprovals: 0,
+  storedBytes: 0,
 };
 
 /** A run that fails, asks, is cut off and maybe cancelled. */

@@ -31,10 +31,14 @@ interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | 
   log(level: "info" | "error", line: string): void;
 }
 
+export function openQuotas(app: Ports): Quotas {
+  return new Quotas(app.config.settings.quotas, async (tenant) => (await app.records()).journal.sumStoredBytes(tenant));
+}
+
 /** The parts that answer requests, for the server and for the owner's socket. */
 export function composeHttpParts(composed: Composed): { readonly parts: HttpParts; readonly mcp: ServiceMcp } {
   const { app, runner, feed, version, gate, hosts, isLoopback, metrics, streams = new OpenStreams() } = composed;
-  const { quotas = new Quotas(app.config.settings.quotas) } = composed;
+  const { quotas = openQuotas(app) } = composed;
   const submissions = new Submissions(runner);
   const mcp = new ServiceMcp({
     submissions,

@@ -9,7 +9,7 @@ import type { DefinitionLibrary, LibraryChange } from "../../operations/definiti
 import { DefinitionWatch } from "../../operations/definitions/watch-definitions.ts";
 import { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
-import { Quotas } from "../../operations/limits/quotas.ts";
+import type { Quotas } from "../../operations/limits/quotas.ts";
 import { RequestRunner } from "../../operations/start/request-runner.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
@@ -27,7 +27,7 @@ import { loadEndpoints } from "../../surfaces/http/service/endpoints.ts";
 import { RunLog } from "../../telemetry/logs/run-log.ts";
 import { Scheduler } from "../../triggers/schedules/scheduler.ts";
 import { openOutbound } from "../open-outbound.ts";
-import { composeHttpParts } from "./compose-http-parts.ts";
+import { composeHttpParts, openQuotas } from "./compose-http-parts.ts";
 import { type HttpListener, listenOn } from "./listen-on.ts";
 import { listRoutes, listTriggers, tellMissing, tellProblems, tellUnready } from "./served-definitions.ts";
 import type { ServiceMcp } from "./service-mcp.ts";
@@ -56,8 +56,8 @@ const TICK_MS = 1_000;
 export async function openServer(parts: ServerParts, where: ListenAddress | undefined): Promise<HttpService> {
   const { app, host } = parts;
   const { max_in_flight: maxInFlight } = app.config.settings.server;
-  const quotas = new Quotas(app.config.settings.quotas);
-  const runner = new RequestRunner(host, { maxInFlight, admit: (tenant) => quotas.check(tenant, "runs", 1) });
+  const quotas = openQuotas(app);
+  const runner = new RequestRunner(host, { maxInFlight, admit: (tenant) => quotas.admitRun(tenant) });
   const server = new Server({ ...parts, quotas }, runner, await openOutbound(app.config));
   await server.openMetrics();
   tellProblems(parts.log, app.appDir, parts.firstLook);

@@ -254,6 +254,11 @@ export const ERRORS = {
     "Ask again when something of it has ended, or raise the quota (`pawl config`, `quotas`).",
     1,
   ),
+  STORED_TOO_MUCH: row(
+    "The runs of a tenant have stored as much as they may.",
+    "Delete old runs (`pawl runs rm`, `DELETE /runs/ID`, `data.keep`), or raise `quotas.stored_bytes`.",
+    1,
+  ),
   ANSWER_TOO_LARGE: row(
     "The answer would take too much memory, by itself or with others.",
     "Ask again later, or for a part: `GET /runs/ID/steps` lists steps, `GET /runs/ID/steps/PATH?whole=true` shows one.",

@@ -167,7 +167,14 @@ export class LocalHost implements RunHost {
     const { tenantId, options = {} } = start;
     const bound = await ledger.bind({ runId, workflow: graph.graph.name, tenantId });
     const about = toNewRun(start, { runId, at, pinned });
-    const row = { status: "queued", parked: false, costMicro: 0, uncertainMicro: 0, openApprovals: 0 } as const;
+    const row = {
+      status: "queued",
+      parked: false,
+      costMicro: 0,
+      uncertainMicro: 0,
+      openApprovals: 0,
+      storedBytes: 0,
+    } as const;
     if (this.#mayDrive(start)) {
       if (this.#options.drives?.runs === "own") this.#asked.add(no);
     } else this.#handedOver.add(no);

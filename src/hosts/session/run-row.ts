@@ -10,13 +10,21 @@ export type RunRowFields = Omit<RunRecord, keyof NewRun | "no" | "lastSeq">;
 /** The cost in the row is updated this often while the run goes on: each update is a second page in the commit. */
 const SHOW_COST_EVERY_MS = 1_000;
 
+/** What has been stored since is shown without another reason to write the row: a death leaves no more than this uncounted. */
+const SHOW_BYTES_EVERY = 1024 * 1024;
+
+/** A row of a short event, with what its keys take. */
+const EVENT_BYTES = 200;
+
 /** The row of a run in the runs table, as its last commit has left it. */
 export class RunRow {
   #shown: RunRowFields;
   #costShownAt = 0;
+  #storedBytes: number;
 
   constructor(shown: RunRowFields) {
     this.#shown = shown;
+    this.#storedBytes = shown.storedBytes;
   }
 
   get current(): RunRowFields {
@@ -44,7 +52,10 @@ export class RunRow {
     const uncertainMicro = computeUncertain(state.budget);
     const hasCost = costMicro !== was.costMicro || uncertainMicro !== was.uncertainMicro;
     const showsCost = hasCost && (hasMoved || state.now - this.#costShownAt >= SHOW_COST_EVERY_MS);
-    if (!hasMoved && !showsCost && end === undefined) return undefined;
+    for (const event of events) this.#storedBytes += sizeOf(event);
+    const storedBytes = this.#storedBytes;
+    const showsBytes = storedBytes - was.storedBytes >= SHOW_BYTES_EVERY;
+    if (!hasMoved && !showsCost && !showsBytes && end === undefined) return undefined;
     if (showsCost) this.#costShownAt = state.now;
     const patch: RunPatch = {
       ...(status === was.status ? {} : { status }),
@@ -52,6 +63,7 @@ export class RunRow {
       ...(wakeAt === was.wakeAt ? {} : { wakeAt: wakeAt ?? null }),
       ...(openApprovals === was.openApprovals ? {} : { openApprovals }),
       ...(showsCost ? { costMicro, uncertainMicro } : {}),
+      storedBytes,
       ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
       ...(end === undefined ? {} : { completedAt: end.at }),
       ...(error?.message === was.error?.message ? {} : { error: error ?? null }),
@@ -59,6 +71,10 @@ export class RunRow {
     this.#shown = patched(was, patch);
     return patch;
   }
+}
+
+function sizeOf({ event, value }: NewEvent): number {
+  return EVENT_BYTES + (("bytes" in event ? event.bytes : undefined) ?? value?.length ?? 0);
 }
 
 /** Field by field: copying what is left of an object costs several times as much, and each run comes here twice. */
@@ -71,6 +87,7 @@ function patched(was: RunRowFields, patch: RunPatch): RunRowFields {
     costMicro: patch.costMicro ?? was.costMicro,
     uncertainMicro,
     openApprovals: patch.openApprovals ?? was.openApprovals,
+    storedBytes: patch.storedBytes ?? was.storedBytes,
     startedAt: patch.startedAt ?? was.startedAt,
     completedAt: patch.completedAt ?? was.completedAt,
     error: error ?? undefined,

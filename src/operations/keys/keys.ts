@@ -205,6 +205,7 @@ export const showKey = defineOperation({
     const key = await findKey(app, id);
     const { tenantId: tenant } = key;
     if (tenant === undefined) return { ...describeKey(key), quotas: null, in_use: null };
+    await quotas?.readStored(tenant);
     const inUse = quotas && { ...(quotas.used.get(tenant) ?? NOTHING_IN_USE) };
     return { ...describeKey(key), quotas: { ...app.config.settings.quotas, ...quotas?.most }, in_use: inUse ?? null };
   },

@@ -11,6 +11,7 @@ export const QUOTAS = {
   streams: "open streams",
   runs: "runs that have not ended",
   memory: "bytes that its requests hold in memory",
+  stored_bytes: "bytes that its runs have stored",
 } as const;
 
 export type QuotaName = keyof typeof QUOTAS;
@@ -19,21 +20,66 @@ export type QuotaSettings = Readonly<Record<Exclude<QuotaName, "memory">, number
 
 type Uses = Record<QuotaName, number>;
 
-export const NOTHING_IN_USE: Readonly<Uses> = { requests: 0, bodies: 0, streams: 0, runs: 0, memory: 0 };
+export const NOTHING_IN_USE: Readonly<Uses> = {
+  ...{ requests: 0, bodies: 0, streams: 0, runs: 0 },
+  ...{ memory: 0, stored_bytes: 0 },
+};
 
 /** A tenant has an eighth of the memory at most, all tenants together a quarter: the rest is for runs, and for what is not counted. */
 const TENANT_PART = 8;
 const PART_OF_ALL = 4;
 
-/** Counts what is in use, for this process alone. */
+/** What a tenant has stored is read again after so many times the time that reading it took. */
+const READ_PART = 50;
+
+/** What a tenant's runs have stored, by the records of all processes. */
+export type ReadStored = (tenant: string) => Promise<number>;
+
+/** Counts what is in use, for this process alone; what is stored is in the records, which all processes share. */
 export class Quotas implements RunObserver {
   readonly most: Readonly<Uses>;
   readonly #used = new Map<string, Uses>();
   readonly #runs = new Set<string>();
+  readonly #readStored: ReadStored;
+  readonly #stored = new Map<string, Promise<number>>();
   #memoryOfAll = 0;
 
-  constructor({ requests, bodies, streams, runs }: QuotaSettings, heapBytes = getHeapStatistics().heap_size_limit) {
-    this.most = { requests, bodies, streams, runs, memory: Math.floor(heapBytes / TENANT_PART) };
+  constructor(
+    { requests, bodies, streams, runs, stored_bytes }: QuotaSettings,
+    readStored: ReadStored,
+    heapBytes = getHeapStatistics().heap_size_limit,
+  ) {
+    this.most = { requests, bodies, streams, runs, memory: Math.floor(heapBytes / TENANT_PART), stored_bytes };
+    this.#readStored = readStored;
+  }
+
+  /** Throws `QUOTA_EXCEEDED`, `STORED_TOO_MUCH`: the tenant may begin no run. */
+  async admitRun(tenant: string): Promise<void> {
+    this.check(tenant, "runs", 1);
+    if (tenant === "" || (await this.readStored(tenant)) < this.most.stored_bytes) return;
+    throw new PawlError("STORED_TOO_MUCH", {
+      message: `The runs of this tenant have stored ${this.#used.get(tenant)?.stored_bytes} bytes; from ${this.most.stored_bytes} on it begins none.`,
+      details: { quota: "stored_bytes", most: this.most.stored_bytes },
+    });
+  }
+
+  /** As of a moment ago: what many have asked for is read once. */
+  readStored(tenant: string): Promise<number> {
+    const known = this.#stored.get(tenant) ?? this.#readAnew(tenant);
+    this.#stored.set(tenant, known);
+    return known;
+  }
+
+  async #readAnew(tenant: string): Promise<number> {
+    const began = performance.now();
+    try {
+      const bytes = await this.#readStored(tenant);
+      this.#note(tenant, "stored_bytes", bytes - (this.#used.get(tenant)?.stored_bytes ?? 0));
+      return bytes;
+    } finally {
+      const forget = () => this.#stored.delete(tenant);
+      setTimeout(forget, READ_PART * (performance.now() - began)).unref();
+    }
   }
 
   /** Throws `QUOTA_EXCEEDED`, and `ANSWER_TOO_LARGE` for memory. */

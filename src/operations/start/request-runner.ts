@@ -8,8 +8,8 @@ import type { PreparedRun } from "./prepare-run.ts";
 export interface RequestRunnerOptions {
   /** Requests that may wait for their run at once. */
   readonly maxInFlight: number;
-  /** Throws `QUOTA_EXCEEDED` where the tenant has as many runs as it may have. */
-  admit?(tenantId: string): void;
+  /** Throws `QUOTA_EXCEEDED` where the tenant has as many runs as it may have, `STORED_TOO_MUCH` where they have stored as much. */
+  admit?(tenantId: string): Promise<void>;
 }
 
 /** The part of a host that runs for callers need. */
@@ -69,8 +69,8 @@ export class RequestRunner {
    * kin, `RUN_ID_TAKEN`.
    */
   async run(prepared: PreparedRun, listen?: (notice: RunNotice) => void): Promise<Ran> {
+    await this.#options.admit?.(prepared.tenantId ?? "");
     this.refuseWhereFull();
-    this.#options.admit?.(prepared.tenantId ?? "");
     this.#inFlight += 1;
     const stopListening = listen === undefined ? undefined : this.#host.watch(prepared.runId, listen);
     try {
@@ -87,8 +87,8 @@ export class RequestRunner {
 
   /** Starts a run that nobody waits for. Throws `RUN_ID_TAKEN`, and what `run` throws. */
   async start(prepared: PreparedRun): Promise<void> {
+    await this.#options.admit?.(prepared.tenantId ?? "");
     if (this.#refusal !== undefined) throw this.#refusal;
-    this.#options.admit?.(prepared.tenantId ?? "");
     const start: Promise<unknown> = prepared.hasNewId === true ? this.#host.startRun(prepared) : this.#inTurn(prepared);
     try {
       await this.#unlessDisturbed(start);

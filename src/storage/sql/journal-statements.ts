@@ -16,15 +16,17 @@ export const UNFINISHED =
 
 export const INSERT_RUN = `INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status,
     parked, wake_at, cost_micro, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url,
-    open_approvals, uncertain_micro)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    open_approvals, uncertain_micro, stored_bytes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The most frequent patch by far: it touches no index. */
-export const PATCH_COST = "UPDATE runs SET cost_micro = ?, uncertain_micro = coalesce(?, uncertain_micro) WHERE no = ?";
+export const PATCH_COST = `UPDATE runs SET cost_micro = coalesce(?, cost_micro), uncertain_micro = coalesce(?, uncertain_micro),
+    stored_bytes = coalesce(?, stored_bytes)
+  WHERE no = ?`;
 
 /** `wake_at` and `error` can be cleared: a flag before each says whether the value counts. */
 export const PATCH_RUN = `UPDATE runs SET cost_micro = coalesce(?, cost_micro), uncertain_micro = coalesce(?, uncertain_micro),
-    status = coalesce(?, status), parked = coalesce(?, parked), started_at = coalesce(?, started_at),
+    stored_bytes = coalesce(?, stored_bytes), status = coalesce(?, status), parked = coalesce(?, parked), started_at = coalesce(?, started_at),
     completed_at = coalesce(?, completed_at), open_approvals = coalesce(?, open_approvals), wake_at = CASE WHEN ? THEN ? ELSE wake_at END,
     error = CASE WHEN ? THEN ? ELSE error END
   WHERE no = ?`;

@@ -32,7 +32,7 @@ export function rangeOf(run: RunNo, afterSeq = 0): readonly [number, number] {
 
 export const RUN_COLUMNS = `no, id, workflow_name AS "workflow", dialect, graph, definition, status,
   (SELECT coalesce(max(events.id) - no * ${SEQ_RANGE}, 0) FROM events
-    WHERE events.id > no * ${SEQ_RANGE} AND events.id < (no + 1) * ${SEQ_RANGE}) AS "lastSeq", parked, wake_at AS "wakeAt", cost_micro AS "costMicro", uncertain_micro AS "uncertainMicro", open_approvals AS "openApprovals", created_at AS "createdAt",
+    WHERE events.id > no * ${SEQ_RANGE} AND events.id < (no + 1) * ${SEQ_RANGE}) AS "lastSeq", parked, wake_at AS "wakeAt", cost_micro AS "costMicro", uncertain_micro AS "uncertainMicro", open_approvals AS "openApprovals", stored_bytes AS "storedBytes", created_at AS "createdAt",
   started_at AS "startedAt", completed_at AS "completedAt", error, parent_run_id AS "parentRunId",
   tenant_id AS "tenantId", callback_url AS "callbackUrl"`;
 

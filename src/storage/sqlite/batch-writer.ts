@@ -188,15 +188,16 @@ export class BatchWriter {
 
   #updateRun(run: RunNo, patch: RunPatch): void {
     const { costMicro = null, status = null, parked, startedAt = null, completedAt = null, wakeAt, error } = patch;
-    const { openApprovals = null } = patch;
-    if (isOnlyCost(patch)) {
-      this.#prepare(sql.PATCH_COST).run(costMicro, toUncertainColumn(patch.uncertainMicro), run);
+    const { openApprovals = null, storedBytes = null } = patch;
+    if (isOnlyAmounts(patch)) {
+      this.#prepare(sql.PATCH_COST).run(costMicro, toUncertainColumn(patch.uncertainMicro), storedBytes, run);
       return;
     }
     this.#prepare(sql.PATCH_RUN).run(
       ...[
         costMicro,
         toUncertainColumn(patch.uncertainMicro),
+        storedBytes,
         status,
         parked === undefined ? null : Number(parked),
         startedAt,
@@ -276,6 +277,11 @@ class EventRows {
   }
 }
 
-function isOnlyCost({ costMicro, uncertainMicro: _, ...others }: RunPatch): boolean {
-  return costMicro !== undefined && Object.values(others).every((value) => value === undefined);
+function isOnlyAmounts({
+  costMicro: _,
+  uncertainMicro: _uncertain,
+  storedBytes: _stored,
+  ...others
+}: RunPatch): boolean {
+  return Object.values(others).every((value) => value === undefined);
 }

@@ -101,11 +101,11 @@ function toRow(run: number, create: NewRun, patch: RunPatch = {}): SQLInputValue
   const { id, workflow, dialect, graph, definition, createdAt } = create;
   const { parentRunId = null, tenantId = null, callbackUrl = null } = create;
   const { status = "queued", parked = false, wakeAt = null, costMicro = 0, openApprovals = 0 } = patch;
-  const { startedAt = null, completedAt = null, error, uncertainMicro = 0 } = patch;
+  const { startedAt = null, completedAt = null, error, uncertainMicro = 0, storedBytes = 0 } = patch;
   return [
     ...[run, id, workflow, dialect, graph, definition, status, Number(parked), wakeAt, costMicro],
     ...[createdAt, startedAt, completedAt, toText(error), parentRunId, tenantId, callbackUrl, openApprovals],
-    toUncertainColumn(uncertainMicro),
+    ...[toUncertainColumn(uncertainMicro), storedBytes],
   ];
 }
 

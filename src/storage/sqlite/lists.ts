@@ -9,6 +9,7 @@ import {
   orderOf,
   type Slice,
   type StatusCount,
+  sumStoredQuery,
   toViolation,
   type ViolationRow,
 } from "../sql/list-queries.ts";
@@ -16,7 +17,7 @@ import { type RunRow, toRunRecord } from "../sql/run-row.ts";
 import type { Statements } from "./statement.ts";
 
 /** Those for which any number of rows may have to be looked at. */
-export type Lists = Pick<Journal, "listRuns" | "countRuns" | "countRunsByStatus" | "listViolations">;
+export type Lists = Pick<Journal, "listRuns" | "countRuns" | "countRunsByStatus" | "sumStoredBytes" | "listViolations">;
 
 /** So many rows are looked at in a few milliseconds, whatever is asked of them; the slices of a million cost nothing. */
 const ROWS = 4_000;
@@ -58,6 +59,15 @@ export function createLists(statements: Statements): Lists {
           counts.set(status, (counts.get(status) ?? 0) + count);
       }
       return counts;
+    },
+
+    async sumStoredBytes(tenantId) {
+      let total = 0;
+      for await (const slice of inSlices(rangeWithRuns({ tenantId }), "ASC")) {
+        const { text, parameters } = sumStoredQuery(tenantId, slice);
+        total += query<{ total: number }>(text).get(...parameters)?.total ?? 0;
+      }
+      return total;
     },
 
     async listViolations(filter) {

@@ -94,6 +94,7 @@ const MIGRATIONS: readonly string[] = [
     WHERE status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded' AND parked = 0;
   CREATE INDEX runs_asleep ON runs (wake_at)
     WHERE status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded' AND parked = 1 AND wake_at IS NOT NULL;`,
+  "ALTER TABLE runs ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0",
 ];
 
 /** Brings a journal file up to today's tables, each step in a transaction of its own. */

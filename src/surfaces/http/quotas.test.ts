@@ -4,7 +4,7 @@ import { HttpWorld } from "../../../test/fakes/http-world.ts";
 const ADMIN = { "x-api-key": "configured" };
 
 test("streams of a tenant are refused beyond its quota, and its key says how many it may have", async () => {
-  const quotas = { requests: 50, bodies: 5, runs: 5, streams: 2, terminals: 1 };
+  const quotas = { requests: 50, bodies: 5, runs: 5, streams: 2, terminals: 1, stored_bytes: 1_000 };
   const world = new HttpWorld([], { server: { api_key: "configured" }, quotas });
   const made = await world.post("/keys", { name: "m", tenant_id: "mallory" }, ADMIN);
   const { data } = (await made.json()) as { readonly data: { readonly key: string; readonly key_id: string } };

@@ -178,6 +178,10 @@ export class MemoryJournal implements Journal {
     return [...this.#runs.values()].reduce((sum, { openApprovals }) => sum + openApprovals, 0);
   }
 
+  async sumStoredBytes(tenantId: string): Promise<number> {
+    return this.#select({ tenantId }).reduce((sum, { storedBytes }) => sum + storedBytes, 0);
+  }
+
   #select(selection: RunSelection): RunRecord[] {
     const { status, workflow, tenantId, parentRunId, createdFrom, createdBefore, hasApprovals, text } = selection;
     const { dialect, holdsSteps: isHeld, dueAt } = selection;
@@ -266,6 +270,7 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
     uncertainMicro,
     costMicro,
     openApprovals,
+    storedBytes,
   } = entry.patch ?? {};
   const { wakeAt: _wakeAt, error: _error, ...kept } = before ?? newRecord(entry);
   return {
@@ -276,6 +281,7 @@ function recordAfter(before: RunRecord | undefined, entry: Append): RunRecord {
     ...(costMicro === undefined ? {} : { costMicro }),
     ...(uncertainMicro === undefined ? {} : { uncertainMicro }),
     ...(openApprovals === undefined ? {} : { openApprovals }),
+    ...(storedBytes === undefined ? {} : { storedBytes }),
     ...(wakeAt === null || wakeAt === undefined ? {} : { wakeAt }),
     ...(error === null || error === undefined ? {} : { error }),
   };
@@ -292,5 +298,6 @@ function newRecord({ run, create }: Append): RunRecord {
     costMicro: 0,
     uncertainMicro: 0,
     openApprovals: 0,
+    storedBytes: 0,
   };
 }

@@ -12,7 +12,7 @@ export interface BatchOwner {
   epochOf(run: RunNo): number;
 }
 
-/** The parameters of `pawl_append_1`: rows as JSON, which the server reads faster than this process could write arrays. */
+/** The parameters of `pawl_append_2`: rows as JSON, which the server reads faster than this process could write arrays. */
 export function encodeBatch(entries: readonly Append[], token: string | null, owner: BatchOwner): readonly SqlValue[] {
   const created = entries.flatMap((entry) =>
     entry.create === undefined ? [] : [toCreated(entry, entry.create, owner)],
@@ -56,6 +56,7 @@ function toCreated({ run, patch = {} }: Append, create: NewRun, owner: BatchOwne
       costMicro: 0,
       uncertainMicro: 0,
       openApprovals: 0,
+      storedBytes: 0,
       ...patch,
       ...waiting,
     }),
@@ -65,12 +66,14 @@ function toCreated({ run, patch = {} }: Append, create: NewRun, owner: BatchOwne
 /** A field that is not given leaves its column as it is. */
 function toColumns(patch: RunPatch): object {
   const { status, parked, wakeAt, error, costMicro, uncertainMicro, openApprovals, startedAt, completedAt } = patch;
+  const { storedBytes } = patch;
   return {
     status,
     parked: parked === undefined ? undefined : Number(parked),
     cost: costMicro,
     uncertain: toUncertainColumn(uncertainMicro) ?? undefined,
     approvals: openApprovals,
+    bytes: storedBytes,
     started: startedAt,
     completed: completedAt,
     ...(wakeAt !== undefined && { wakes: true, wake: wakeAt }),

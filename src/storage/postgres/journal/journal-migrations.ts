@@ -105,20 +105,38 @@ CREATE TABLE workers (
 /** Any number that no other lock of ours has. */
 const CLAIM_LOCK = 7_298_341_002;
 
+/** What the second version of a function knows beside the first, which processes of older versions go on calling. */
+interface Stored {
+  readonly version: 1 | 2;
+  readonly set: string;
+  readonly column: string;
+  readonly into: string;
+  readonly from: string;
+}
+
+const WITHOUT_STORED: Stored = { version: 1, set: "", column: "", into: "", from: "" };
+const WITH_STORED: Stored = {
+  version: 2,
+  set: " stored_bytes = coalesce(new.bytes, runs.stored_bytes),",
+  column: ", bytes BIGINT",
+  into: ", stored_bytes",
+  from: ", bytes",
+};
+
 /** Its planner is kept from reading the whole table, since it is first asked when that is empty. */
-const PATCH_RUNS = `
-CREATE FUNCTION pawl_patch_runs_1(p_runs JSON)
+const patchRuns = ({ version, set, column }: Stored) => `
+CREATE FUNCTION pawl_patch_runs_${version}(p_runs JSON)
 RETURNS BIGINT LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
   written BIGINT;
 BEGIN
   UPDATE runs SET cost_micro = coalesce(new.cost, runs.cost_micro),
-      uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro), status = coalesce(new.status, runs.status),
+      uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro),${set} status = coalesce(new.status, runs.status),
       parked = coalesce(new.parked, runs.parked), open_approvals = coalesce(new.approvals, runs.open_approvals),
       started_at = coalesce(new.started, runs.started_at), completed_at = coalesce(new.completed, runs.completed_at),
       wake_at = CASE WHEN new.wakes THEN new.wake ELSE runs.wake_at END,
       error = CASE WHEN new.fails THEN new.error ELSE runs.error END
-    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, cost BIGINT, uncertain BIGINT,
+    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, cost BIGINT, uncertain BIGINT${column},
       status TEXT, parked BIGINT, approvals BIGINT, started BIGINT, completed BIGINT, wakes BOOLEAN, wake BIGINT, fails BOOLEAN,
       error TEXT)
     WHERE runs.no = new.no AND runs.epoch = new.epoch
@@ -133,8 +151,8 @@ $$`;
  * as its entry says. The row of the process is locked against those who would take its runs from it, so that an entry that only
  * adds events need not touch the row of its run.
  */
-const APPEND = `
-CREATE FUNCTION pawl_append_1(
+const append = ({ version, into, from, column }: Stored) => `
+CREATE FUNCTION pawl_append_${version}(
   p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_runs JSON, p_events JSON, p_rest JSON
 ) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
@@ -149,17 +167,17 @@ BEGIN
   END IF;
   IF p_created IS NOT NULL THEN
     INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status, parked, wake_at, cost_micro, uncertain_micro,
-        open_approvals, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, epoch, owner)
+        open_approvals, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, epoch, owner${into})
       SELECT no, id, workflow, dialect, graph, definition, status, parked, wake, cost, uncertain,
-        approvals, created, started, completed, error, parent, tenant, callback, 1, p_owner
+        approvals, created, started, completed, error, parent, tenant, callback, 1, p_owner${from}
       FROM json_to_recordset(p_created) AS new (no BIGINT, id TEXT, workflow TEXT, dialect TEXT, graph TEXT, definition TEXT,
         status TEXT, parked BIGINT, wake BIGINT, cost BIGINT, uncertain BIGINT, approvals BIGINT, created BIGINT, started BIGINT,
-        completed BIGINT, error TEXT, parent TEXT, tenant TEXT, callback TEXT)
+        completed BIGINT, error TEXT, parent TEXT, tenant TEXT, callback TEXT${column})
       ON CONFLICT (no) DO NOTHING;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> json_array_length(p_created) THEN RAISE EXCEPTION 'exists' USING ERRCODE = 'PW001'; END IF;
   END IF;
-  IF p_runs IS NOT NULL AND pawl_patch_runs_1(p_runs) <> json_array_length(p_runs) THEN
+  IF p_runs IS NOT NULL AND pawl_patch_runs_${version}(p_runs) <> json_array_length(p_runs) THEN
     RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001';
   END IF;
   IF p_events IS NOT NULL THEN
@@ -275,10 +293,13 @@ $$`;
 
 export const JOURNAL_MIGRATIONS: readonly Migration[] = [
   { name: "journal-1", sql: TABLES },
-  { name: "journal-patch-runs-1", sql: PATCH_RUNS },
-  { name: "journal-append-1", sql: APPEND },
+  { name: "journal-patch-runs-1", sql: patchRuns(WITHOUT_STORED) },
+  { name: "journal-append-1", sql: append(WITHOUT_STORED) },
   { name: "journal-counted-approvals", sql: COUNTED_APPROVALS },
   { name: "journal-claim-due-1", sql: CLAIM_DUE },
   { name: "journal-reap-1", sql: REAP },
   { name: "journal-claim-due-2", sql: CLAIM_DUE_OF_PROGRAMS },
+  { name: "journal-stored-bytes", sql: "ALTER TABLE runs ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0" },
+  { name: "journal-patch-runs-2", sql: patchRuns(WITH_STORED) },
+  { name: "journal-append-2", sql: append(WITH_STORED) },
 ];

@@ -28,7 +28,7 @@ export interface PostgresJournalOptions {
   readonly lease?: DriverOptions;
 }
 
-const APPEND = "SELECT pawl_append_1(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
+const APPEND = "SELECT pawl_append_2(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
 
 /** The number that the next transaction gets. */
 const SELECT_NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next";

@@ -8,6 +8,7 @@ import {
   listRunsQuery,
   listViolationsQuery,
   type StatusCount,
+  sumStoredQuery,
   toViolation,
   type ViolationRow,
 } from "../../sql/list-queries.ts";
@@ -92,6 +93,11 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
       const { text, parameters } = countByStatusQuery(selection, WHOLE);
       const rows = await database.all<StatusCount>(text, ...parameters);
       return new Map(rows.map(({ status, count }) => [status, count]));
+    },
+
+    async sumStoredBytes(tenantId) {
+      const { text, parameters } = sumStoredQuery(tenantId, WHOLE);
+      return (await database.get<{ readonly total: number }>(text, ...parameters))?.total ?? 0;
     },
 
     async countApprovals() {
