@@ -1,6 +1,7 @@
 import type { ServiceRecords } from "../operations/application/ports.ts";
 import { withMethods } from "../operations/application/with-methods.ts";
 import type { Conversations } from "../ports/conversations.ts";
+import { refuseNewer } from "../storage/postgres/look-after-database.ts";
 import { migrate } from "../storage/postgres/migrate.ts";
 import { RECORD_MIGRATIONS } from "../storage/postgres/record-migrations.ts";
 import { RecordDatabase, type RecordTraits } from "../storage/records/record-database.ts";
@@ -55,6 +56,7 @@ const ON_SERVER: RecordTraits = {
 export async function openRecordsOn(
   database: SqlDatabase,
 ): Promise<OpenServiceRecords & { readonly conversations: Conversations }> {
+  await refuseNewer(database);
   await migrate(database, RECORD_MIGRATIONS);
   const records = recordsIn(new RecordDatabase(database, ON_SERVER));
   return { ...records, conversations: new SqlConversations(database) };

@@ -586,7 +586,7 @@ export const ERRORS = {
     1,
   ),
   JOURNAL_DAMAGED: row("The journal file is damaged.", "Restore it from a copy; nothing was changed.", 1),
-  JOURNAL_NEWER: row("The data directory was written by a newer Pawl.", "Upgrade Pawl.", 1),
+  JOURNAL_NEWER: row("The data was written by a newer Pawl.", "Upgrade Pawl.", 1),
   BLOB_MISSING: row("A stored value is missing.", "Restore the `blobs` folder from a copy.", 1),
   BLOB_DAMAGED: row("A stored value does not match its hash.", "Restore the `blobs` folder from a copy.", 1),
   LIBRARY_LOCKED: row(

@@ -4,6 +4,7 @@ import { type CopiedData, type CopiedRow, findTables, quote } from "../copy-rows
 import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
 import { JOURNAL_MIGRATIONS } from "./journal/journal-migrations.ts";
 import { toParts } from "./journal/postgres-log.ts";
+import { refuseNewer } from "./look-after-database.ts";
 import { migrate } from "./migrate.ts";
 import { toPostgresJson } from "./postgres-text.ts";
 import { RECORD_MIGRATIONS } from "./record-migrations.ts";
@@ -27,6 +28,7 @@ export async function withPostgresData<T>(
   { isTarget }: { readonly isTarget: boolean },
   work: (data: CopiedData) => Promise<T>,
 ): Promise<T> {
+  await refuseNewer(database);
   await migrate(database, [...JOURNAL_MIGRATIONS, ...RECORD_MIGRATIONS]);
   const tables = await findTables({ columns: () => readColumns(database) });
   return database.transaction(async (sql) => {

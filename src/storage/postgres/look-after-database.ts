@@ -1,5 +1,6 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { DatabaseCare, DatabaseState } from "../../ports/database-care.ts";
-import type { SqlDatabase } from "../sql/sql-database.ts";
+import type { Sql, SqlDatabase } from "../sql/sql-database.ts";
 import type { DatabaseAddress } from "./database-address.ts";
 import { JOURNAL_MIGRATIONS } from "./journal/journal-migrations.ts";
 import { type Migration, migrate } from "./migrate.ts";
@@ -24,12 +25,22 @@ interface ServerRow {
   readonly hasWorkers: boolean;
 }
 
+const STEPS: readonly Migration[] = [...JOURNAL_MIGRATIONS, ...POOL_MIGRATIONS, ...RECORD_MIGRATIONS];
+
+/** Throws `JOURNAL_NEWER` where the tables are of a later version of Pawl than this one. Asked by all that open them. */
+export async function refuseNewer(sql: Sql, steps = STEPS): Promise<void> {
+  const found = await sql.get<{ readonly has: boolean }>("SELECT to_regclass('steps') IS NOT NULL AS has");
+  const names = found?.has === true ? await sql.all<{ readonly name: string }>("SELECT name FROM steps") : [];
+  const unknown = names.map(({ name }) => name).filter((name) => steps.every((step) => step.name !== name));
+  if (unknown.length === 0) return;
+  throw new PawlError("JOURNAL_NEWER", {
+    message: `The tables of the database were changed by a newer Pawl: ${unknown.sort().join(", ")} ${unknown.length === 1 ? "is" : "are"} not known to this one.`,
+    remedy: "Start the version that made the changes, or a later one. `pawl db status` shows both sides.",
+  });
+}
+
 /** What looks after a database beside the processes that work on it. Looking makes nothing. */
-export function lookAfterDatabase(
-  database: SqlDatabase,
-  { host }: DatabaseAddress,
-  steps: readonly Migration[] = [...JOURNAL_MIGRATIONS, ...POOL_MIGRATIONS, ...RECORD_MIGRATIONS],
-): DatabaseCare {
+export function lookAfterDatabase(database: SqlDatabase, { host }: DatabaseAddress, steps = STEPS): DatabaseCare {
   const look = async (): Promise<DatabaseState> => {
     const server = await database.get<ServerRow>(SELECT_SERVER);
     const taken = server?.hasSteps === true ? await database.all<{ name: string }>("SELECT name FROM steps") : [];
@@ -50,6 +61,7 @@ export function lookAfterDatabase(
   return {
     look,
     async migrate() {
+      await refuseNewer(database, steps);
       const { missing } = await look();
       await migrate(database, steps);
       return { taken: missing, state: await look() };

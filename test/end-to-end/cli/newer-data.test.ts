@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { openConversations } from "../../../src/app/open-service-records.ts";
 import { FileSealer } from "../../../src/storage/files/file-sealer.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
 import { AT_ONCE, application, QUESTION } from "../support/application.ts";
 import { pawl } from "../support/pawl.ts";
 
@@ -35,6 +37,31 @@ test.each([
   expect([code, stderr]).toEqual([1, expect.stringContaining(`error JOURNAL_NEWER`)]);
   expect(stderr).toContain(`${join(cwd, ".pawl", file)} was written by a newer Pawl: its tables are version 99`);
   expect(stderr).not.toContain("a defect");
+});
+
+test.each([
+  ["runs", "ls"],
+  ["run", "question", "-i", "question=2"],
+  ["serve", "--port", "0"],
+  ["serve", "--port", "0", "--role", "worker"],
+  ["keys", "ls"],
+  ["db", "migrate"],
+  ["db", "copy", ".pawl"],
+])("a database whose tables a newer version has changed is refused by pawl %s %s, with the change", async (...args) => {
+  const DATABASE_URL = await newTestDatabase();
+  const options = {
+    cwd: await newer(),
+    env: { ...env, DATABASE_URL, PAWL_SECRETS__KEY: "0123456789abcdef" },
+  };
+  expect((await pawl(["db", "migrate"], options)).code).toBe(0);
+  const client = new pg.Client({ connectionString: DATABASE_URL });
+  await client.connect();
+  await client.query("INSERT INTO steps (name) VALUES ('journal-99')");
+  await client.end();
+  const { code, stderr } = await pawl(args, options);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("error JOURNAL_NEWER")]);
+  expect(stderr).toContain("changed by a newer Pawl: journal-99 is not known");
+  expect((await pawl(["db", "status"], options)).stdout).toContain("journal-99");
 });
 
 test("conversations of a newer version are refused, with the file and its version", async () => {

@@ -14,6 +14,7 @@ import {
 import * as sql from "../../sql/journal-statements.ts";
 import { rangeOf, SEQ_RANGE } from "../../sql/run-row.ts";
 import type { Sql, SqlDatabase } from "../../sql/sql-database.ts";
+import { refuseNewer } from "../look-after-database.ts";
 import { migrate } from "../migrate.ts";
 import { isInTheWay, toDatabaseFailure } from "../postgres-failure.ts";
 import { toPostgresArray } from "../postgres-text.ts";
@@ -52,8 +53,9 @@ export interface PostgresJournal extends Journal {
   listWorkers(): Promise<readonly string[]>;
 }
 
-/** Opens the journal, and brings its tables up to date. Throws `JOURNAL_IO`. */
+/** Opens the journal, and brings its tables up to date. Throws `JOURNAL_NEWER`, `JOURNAL_IO`. */
 export async function openPostgresJournal({ database, lease }: PostgresJournalOptions): Promise<PostgresJournal> {
+  await refuseNewer(database);
   await migrate(database, JOURNAL_MIGRATIONS);
   const claims = new RunClaims(database);
   const writer = new PostgresWriter(database, claims);
