@@ -16,7 +16,7 @@ type Marked<Shape> = {
   readonly [Name in keyof Required<Shape>]: undefined extends Shape[Name] ? "optional" : "required";
 };
 
-const PROCESS = { process_running: "required", exit_code: "optional" } as const;
+const PROCESS = { process_running: "required", exit_code: "optional", hidden_prompt: "optional" } as const;
 const SCREEN = { success: "required", screen_content: "required", timestamp: "required", error: "required" } as const;
 
 /**
@@ -28,7 +28,7 @@ const TERMINAL_TOOLS: {
 } = {
   open_terminal: [
     { shell: "optional", working_directory: "optional", environment: "optional", sandbox: "optional" },
-    { ...SCREEN, session_id: "required", shell: "required", web_url: "required" },
+    { ...SCREEN, session_id: "required", shell: "required", web_url: "required", hidden_prompt: "optional" },
   ],
   send_input: [
     { session_id: "required", input_text: "required", keys: "optional", paste: "optional" },
@@ -42,7 +42,7 @@ const TERMINAL_TOOLS: {
     {
       ...{ success: "required", session_id: "required", exit_code: "required", exact: "required", output: "required" },
       ...{ left_out: "optional", elapsed_time: "required", cwd: "required", still_running: "required" },
-      ...{ shell_ended: "optional", command_id: "optional", error: "required" },
+      ...{ hidden_prompt: "optional", shell_ended: "optional", command_id: "optional", error: "required" },
     },
   ],
   await_output: [

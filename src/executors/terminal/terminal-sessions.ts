@@ -1,11 +1,12 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { JsonObject } from "../../core/json.ts";
 import { REDACTED } from "../../core/trust/secret-names.ts";
 import type { ContentMode, TerminalToolName, ToolInput, ToolOutput } from "../../ports/terminals/terminal-tools.ts";
 import type { LiveTerminals, OutputView, TerminalSummary } from "../../ports/terminals/terminal-views.ts";
 import { toPlainText } from "./command/cut-output.ts";
 import { TerminalPolicy } from "./policy/terminal-policy.ts";
 import type { OutputStream } from "./session/output-stream.ts";
-import { SessionTable } from "./session/session-table.ts";
+import { type Sessions, SessionTable } from "./session/session-table.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "./terminal-options.ts";
 import { awaitOutput } from "./tools/await-output.ts";
@@ -39,7 +40,11 @@ export function createTerminalSessions(options: TerminalOptions, surroundings: T
   const tableFor = (tenantId: string | undefined) =>
     tenantId === undefined ? table : table.ofTenant(tenantId, options.maxSessionsOfTenant);
   return {
-    call: (tool, request, call = {}) => HANDLERS[tool]({ ...parts, table: tableFor(call.tenantId) }, request, call),
+    async call(tool, request, call = {}) {
+      const table = tableFor(call.tenantId);
+      const result = await HANDLERS[tool]({ ...parts, table }, request, call);
+      return { ...result, ...(await tellHidden(table, { ...request, ...result })) };
+    },
     takeUp: () => table.takeUp((id) => surroundings.toWebUrl?.(id) ?? null),
     find: (sessionId, tenantId) => tableFor(tenantId).find(sessionId),
     views: createTerminalViews(parts),
@@ -49,6 +54,13 @@ export function createTerminalSessions(options: TerminalOptions, surroundings: T
     },
     close: () => table.close(),
   };
+}
+
+/** Those who answer know that what they type is not shown, and need not be kept. A command that has ended asks for nothing. */
+async function tellHidden(table: Sessions, of: JsonObject): Promise<{ readonly hidden_prompt?: true }> {
+  const { session_id: id, still_running: isRunning } = of;
+  if (typeof id !== "string" || isRunning === false) return {};
+  return (await table.find(id)?.asksHidden()) === true ? { hidden_prompt: true } : {};
 }
 
 function toParts(options: TerminalOptions, surroundings: TerminalSurroundings, table: SessionTable): ToolParts {

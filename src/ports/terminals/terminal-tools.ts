@@ -33,6 +33,7 @@ const processFields = {
     .nullable()
     .describe("Present when the program has ended; 128 and the signal's number where a signal ended it.")
     .optional(),
+  hidden_prompt: z.literal(true).optional(),
 };
 export type ProcessFields = z.infer<z.ZodObject<typeof processFields>>;
 
@@ -82,6 +83,7 @@ export const TERMINAL_TOOLS = {
       web_url: z.string().nullable().describe("Where a person can watch."),
       screen_content: screen,
       timestamp,
+      hidden_prompt: processFields.hidden_prompt,
       error,
     }),
     hints: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
@@ -159,6 +161,7 @@ export const TERMINAL_TOOLS = {
       elapsed_time: z.number().describe("Seconds."),
       cwd: z.string().nullable(),
       still_running: z.boolean(),
+      hidden_prompt: processFields.hidden_prompt,
       shell_ended: z.boolean().optional(),
       command_id: z.number().meta({ type: "integer" }).optional(),
       error,
@@ -273,6 +276,7 @@ function describeCommand({ error, exit_code: code, output, ...facts }: JsonObjec
     `${session_id}`,
     ...(hasEnded === true ? ["the shell has ended"] : []),
     ...(exact === true || isRunning === true ? [] : ["not exact: no shell"]),
+    ...(facts.hidden_prompt === true ? ["hidden_prompt: true"] : []),
     ...(isRunning === true ? ["to wait: run_command with this session_id and no command"] : []),
   ].join(", ");
   return output === "" ? line : `${line}\n${output}`;

@@ -8,6 +8,7 @@ import { withoutDefaulted } from "../../mcp-servers/server-tool.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
+import { findForgotten } from "./hidden-typing.ts";
 import { findTool, namesTool } from "./tool-names.ts";
 import { type ToolResult, toToolText } from "./transcript.ts";
 
@@ -125,6 +126,8 @@ async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal)
   const wrongEdit = edited === undefined ? undefined : await findMistake({ ...call, input: edited }, tool, calls);
   if (wrongEdit !== undefined)
     return { server: tool.server, edited, result: toError(`A person has changed the arguments. ${wrongEdit}`) };
+  const forgotten = findForgotten(edited ?? call.input);
+  if (forgotten !== undefined) return { server: tool.server, edited, result: toError(forgotten) };
   signal.throwIfAborted();
   calls.onStart(tool.name);
   if (!hasStarted) await task.record(`${key}/started`, { tool: tool.name });

@@ -17,6 +17,7 @@ import { toFailed, toInterrupted, toRefused } from "../../output/failure.ts";
 import type { AgentRequest } from "./agent-request.ts";
 import { askWithRetries, type Sent } from "./ask-with-retries.ts";
 import { callTools, type Question } from "./call-tools.ts";
+import { toKeptCall, turnsWithoutHidden, withoutHidden } from "./hidden-typing.ts";
 import { readFinal } from "./read-final.ts";
 import { toBlocks } from "./to-blocks.ts";
 import { toPrompt, withCacheMarks } from "./to-prompt.ts";
@@ -138,10 +139,11 @@ class Conversation {
     const unique = withUniqueIds(reply.turn.parts, { turn, taken: this.#ids });
     const said = { ...reply.turn, parts: unique.map((part) => withTarget(part, this.#agent.tools)) };
     this.#spending.add(said);
-    this.#logTurn(said, turn);
+    const kept = withoutHidden(said, this.#turns);
+    this.#logTurn(kept, turn);
     if (said.ended === "cut" && reserved.loweredBy !== undefined)
       return { ok: false, failed: toCutShort(this.#agent.model.id, reserved) };
-    return { ok: true, said, keep: () => task.record(key, toTurnRecord(said)) };
+    return { ok: true, said, keep: () => task.record(key, toTurnRecord(kept)) };
   }
 
   #settle(turn: ModelTurn, reserved: Sent): void {
@@ -231,7 +233,15 @@ class Conversation {
     const { costMicro, usage } = this.#spending;
     const whose = tool.server === undefined ? "" : ` of the server "${tool.server}"`;
     const message = `The agent "${this.#agent.request.name}" wants to call the tool "${tool.tool}"${whose}.`;
-    return { status: "asks", key, message, show: call.input, allowEdit: true, costMicro, usage };
+    return {
+      status: "asks",
+      key,
+      message,
+      show: toKeptCall(call, this.#turns).input,
+      allowEdit: true,
+      costMicro,
+      usage,
+    };
   }
 
   /** The turn is the answer, unless it does not fit. */
@@ -241,7 +251,7 @@ class Conversation {
     if (read.ok) {
       await keep();
       this.#turns.push({ said, results: [] });
-      const transcript = { ...this.#agent.transcript, turns: this.#turns };
+      const transcript = { ...this.#agent.transcript, turns: turnsWithoutHidden(this.#turns) };
       const answer = { turn: said, output: read.output, repaired: this.#misfits > 0 };
       return { ok: true, answer, transcript, spending: this.#spending };
     }
@@ -275,7 +285,7 @@ class Conversation {
       message,
       retryable: false,
       effect: "none",
-      details: { turns: maxTurns, last: toBlocks(said.parts) },
+      details: { turns: maxTurns, last: toBlocks(withoutHidden(said, this.#turns).parts) },
     });
   }
 
