@@ -7,7 +7,8 @@ import { loadEndpoints } from "../../src/surfaces/http/service/endpoints.ts";
 import { loadServiceTools } from "../../src/surfaces/mcp/create-service-server.ts";
 
 const ENDPOINTS = await loadEndpoints();
-const SERVICE_TOOLS = await loadServiceTools();
+/** Without those over terminals, which are no operations. */
+const SERVICE_TOOLS = (await loadServiceTools()).own.filter(({ set }) => set !== "terminals");
 
 const ADVICE = "Describe it as an operation in src/operations, and say where else it is to be had, or why it is not.";
 

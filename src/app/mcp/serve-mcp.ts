@@ -8,7 +8,14 @@ import { isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";
 
 export interface McpService {
   /** `cancelled`: by a client over HTTP, which says so with a request of its own. */
-  createServer(request: { readonly cancelled: AbortSignal | undefined }): Server;
+  createServer(request: {
+    readonly cancelled: AbortSignal | undefined;
+    readonly toolsets?: string | undefined;
+    /** It lasts as long as the connection of its client. */
+    readonly isLasting?: true;
+  }): Server;
+  /** What is another text when other tools are listed. Absent: they do not change. */
+  lookAtTools?(): Promise<string>;
   /** Absent: over stdin and stdout. */
   readonly http?: {
     readonly address: string;
@@ -31,15 +38,18 @@ const TOKEN_BYTES = 24;
 export async function serveMcp(service: McpService): Promise<void> {
   if (service.http !== undefined) return await serveOverHttp(service, service.http);
   const { serveOverStdio } = await import("../../surfaces/mcp/serve-over-stdio.ts");
-  await serveOverStdio({ ...service, createServer: () => service.createServer({ cancelled: undefined }) });
+  await serveOverStdio({
+    ...service,
+    createServer: () => service.createServer({ cancelled: undefined, isLasting: true }),
+  });
 }
 
 async function serveOverHttp(
-  { createServer, log, stop }: McpService,
+  { createServer, lookAtTools, log, stop }: McpService,
   { address, port, isTokenNew, ...access }: NonNullable<McpService["http"]>,
 ): Promise<void> {
   const { createMcpFetch, MCP_PATH } = await import("../../surfaces/mcp/create-mcp-fetch.ts");
-  const handler = createMcpFetch({ createServer, log, ...access });
+  const handler = createMcpFetch({ createServer, lookAtTools, log, ...access });
   const listener = await listenOn((request) => handler.fetch(request), { address, port });
   const told = `Callers send the header \`Authorization: Bearer ${access.token}\`, which is told this once.`;
   log(`Listening on ${listener.url}${MCP_PATH}${isTokenNew ? `\n${told}` : ""}`);

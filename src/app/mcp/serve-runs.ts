@@ -3,6 +3,8 @@ import { grantOfText } from "../../core/trust/parse-grant.ts";
 import type { AppHost, Ports, ServeRunsOptions } from "../../operations/application/ports.ts";
 import { soleCaller } from "../../operations/application/service-caller.ts";
 import { withMethods } from "../../operations/application/with-methods.ts";
+import { DefinitionLibrary } from "../../operations/definitions/definition-library.ts";
+import { loadOptionsOf } from "../../operations/definitions/load-options.ts";
 import { runnerForOne } from "../../operations/start/request-runner.ts";
 import { Submissions } from "../../operations/start/submit-run.ts";
 import type { LentParts } from "../../surfaces/mcp/service/service-tool.ts";
@@ -24,19 +26,25 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
   // What a model sends is a text like any other that comes without a key.
   const app = withMethods(whole, { grant: grantOfText(whole.config.settings.server.grant) });
   const http = toMcpHttp(app, options);
-  const [{ createServiceServer, loadServiceTools, readToolsets }, { CallsUnderWay }] = await Promise.all([
+  const [{ createServiceServer, loadServiceTools, lookAtTools, readToolsets }, { CallsUnderWay }] = await Promise.all([
     import("../../surfaces/mcp/create-service-server.ts"),
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
   const caller = soleCaller(app);
-  const tools = await loadServiceTools();
+  const library = new DefinitionLibrary({ appDir: app.appDir, ...loadOptionsOf(app.config) });
+  const tools = await loadServiceTools(async () => {
+    await library.refresh();
+    return library.list();
+  });
   const lend = lendFrom({ app, openHost });
   const toolsets = options.tools === undefined ? undefined : readToolsets(options.tools, tools);
   const parts = { tools, toolsets, caller, lend, stopping: stop, version: await readVersion(), calls, log };
   try {
     await serveMcp({
-      createServer: ({ cancelled }) => createServiceServer({ ...parts, cancelled }),
+      createServer: ({ cancelled, toolsets: asked, isLasting = false }) =>
+        createServiceServer({ ...parts, toolsets: asked?.split(",") ?? toolsets, cancelled, isLasting }),
+      lookAtTools: () => lookAtTools(parts),
       ...http,
       log,
       stop,

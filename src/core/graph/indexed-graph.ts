@@ -2,6 +2,7 @@ import type { Expr } from "../expressions/expr.ts";
 import { walkPaths } from "../expressions/walk-paths.ts";
 import { isJsonObject, type JsonObject } from "../json.ts";
 import { inferAnswerSchemas } from "./answer-schemas.ts";
+import { traitsOf } from "./dialects.ts";
 import type { Flow, Graph, Step, Transition } from "./graph.ts";
 import { type Shape, SINGLE } from "./shape.ts";
 import { escapeId } from "./step-path.ts";
@@ -61,15 +62,25 @@ export function indexGraph(graph: Graph, hash: string): IndexedGraph {
   return { hash, graph, root: indexFlow(graph.flow, "", read), answerSchemaOf };
 }
 
-/** Names of fields of the input that are read, wherever in the graph, in the order in which they stand there. */
+/**
+ * Fields of the input that some expression names, as who starts a run gives them: of a request those of its payload. A name that the
+ * workflow itself fills as it goes is none, nor is one that its items have.
+ */
 export function collectInputFields(graph: Graph): ReadonlySet<string> {
   const names = new Set<string>();
-  eachPath(graph, ({ root, path }) => {
-    const [field] = root === "input" && Array.isArray(path) ? path : [];
+  const filled = new Set<unknown>();
+  const before = traitsOf(graph).input === "request" ? REQUEST_PAYLOAD : [];
+  eachPath(graph, ({ root, path, name }) => {
+    if (root === "vars") filled.add(name);
+    if (root === "item" && Array.isArray(path)) filled.add(path[0]);
+    if (root !== "input" || !Array.isArray(path) || before.some((field, index) => path[index] !== field)) return;
+    const field: unknown = path[before.length];
     if (typeof field === "string") names.add(field);
   });
-  return names;
+  return new Set([...names].filter((name) => !filled.has(name)));
 }
+
+const REQUEST_PAYLOAD = ["requestData", "payload"];
 
 /** Calls `visit` with every path, in whatever expression it stands. */
 function eachPath(part: unknown, visit: (path: JsonObject) => void): void {

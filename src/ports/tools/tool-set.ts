@@ -18,6 +18,8 @@ export interface OfferedTool {
   readonly outputSchema: JsonObject;
   /** A result that is told as a text, and as nothing else. Absent: it is structured. */
   toText?(result: JsonObject): string;
+  /** Its arguments are the input of a workflow: none of them has another meaning. */
+  readonly takesInput?: true;
   /** Hints for a careful caller. All four are always given, because the defaults are pessimistic. */
   readonly hints: {
     readonly readOnly: boolean;

@@ -86,7 +86,9 @@ export class SqlWorkflowDefinitions implements WorkflowDefinitions {
   }
 
   async list(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
-    return DEFINITIONS.list(this.#database, ownerOf(owner), `AND ${IS_NEWEST} ORDER BY name`);
+    const of = ownerOf(owner);
+    const rest = `AND ${IS_NEWEST} ORDER BY name`;
+    return this.#remembered.get(writeExact(["all", of.tenantId]), () => DEFINITIONS.list(this.#database, of, rest));
   }
 
   async listTriggered(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {

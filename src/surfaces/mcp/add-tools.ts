@@ -1,4 +1,11 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type Tool,
+} from "@modelcontextprotocol/server";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { isDeeperThan } from "../../core/json-depth.ts";
@@ -8,19 +15,33 @@ import type { OfferedTool } from "../../ports/tools/tool-set.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { fitAnswer } from "./fit-answer.ts";
 import { type CallProgress, ProgressTeller } from "./progress-teller.ts";
-import { STRUCTURED, toCallResult, toErrorResult, toListedTool } from "./to-call-result.ts";
+import { type Asking, Question, toAsking } from "./question.ts";
+import { STRUCTURED, toCallResult, toErrorResult } from "./to-call-result.ts";
 
 export interface PerformedCall {
   /** Breaks the call off. */
   readonly signal: AbortSignal;
   /** From now on the caller is told from time to time how far it is, and whenever what is returned is called. */
   follow(look: () => CallProgress): () => void;
+  /** Undefined: nobody can be asked anything. */
+  readonly asking: Asking | undefined;
+}
+
+/** A tool of which a client knows, listed or not. */
+export interface FoundTool {
+  readonly offered: OfferedTool;
+  perform(args: JsonObject, call: PerformedCall): Promise<JsonObject | Question>;
+}
+
+export interface ListedTools {
+  readonly tools: readonly Tool[];
+  readonly nextCursor?: string;
 }
 
 export interface ToolParts {
-  readonly tools: readonly OfferedTool[];
-  /** Whether this client is told of a tool. Absent: of all. */
-  isListed?(name: string): boolean;
+  /** Those that this client is told of: a page, and where the next one begins. */
+  list(cursor: string | undefined): Promise<ListedTools>;
+  find(name: string): Promise<FoundTool | undefined>;
   /** By a message that came another way than the call. */
   readonly cancelled?: AbortSignal | undefined;
   readonly calls: CallsUnderWay;
@@ -28,7 +49,6 @@ export interface ToolParts {
   readonly answerTokens: number;
   /** The resource that has the whole of an answer. Undefined: there is none. */
   toUri(answer: JsonObject): string | undefined;
-  perform(asked: { readonly name: string; readonly args: JsonObject }, call: PerformedCall): Promise<JsonObject>;
   /** Makes the result that tells a model of a refusal. */
   explain(error: PawlError): CallToolResult;
   /** Defects. */
@@ -37,13 +57,14 @@ export interface ToolParts {
 
 /** Lists tools and does what they do: with progress, and with refusals as results that a model can act upon. */
 export function addTools(server: Server, parts: ToolParts): void {
-  const { tools, cancelled, isListed = () => true } = parts;
-  server.setRequestHandler("tools/list", () => {
-    const listed = tools.filter(({ name }) => isListed(name));
-    return { tools: listed.map((tool) => toListedTool(tool, tool.name)) };
+  const { cancelled } = parts;
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    const { tools, nextCursor } = await parts.list(params?.cursor);
+    return { tools: [...tools], ...(nextCursor === undefined ? {} : { nextCursor }) };
   });
-  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => {
-    const tool = tools.find(({ name }) => name === params.name);
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const { mcpReq } = context;
+    const tool = await parts.find(params.name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool \`${params.name}\`.`);
     const token = params._meta?.progressToken;
@@ -55,20 +76,25 @@ export function addTools(server: Server, parts: ToolParts): void {
     };
     const signal = cancelled === undefined ? mcpReq.signal : AbortSignal.any([cancelled, mcpReq.signal]);
     const protocol = server.getNegotiatedProtocolVersion();
-    return parts.calls.add(answer(parts, { tool, args: params.arguments, signal, send, protocol }));
+    const asking = toAsking(server, context);
+    return parts.calls.add(answer(parts, { tool, args: params.arguments, signal, send, protocol, asking }));
   });
 }
 
 interface Call {
-  readonly tool: OfferedTool;
+  readonly tool: FoundTool;
   readonly args: Readonly<Record<string, unknown>> | undefined;
   readonly signal: AbortSignal;
   readonly protocol: string | undefined;
+  readonly asking: Asking | undefined;
   send(progress: JsonObject): void;
 }
 
-async function answer(parts: ToolParts, { tool, args: sent, signal, send, protocol }: Call): Promise<CallToolResult> {
-  const { name, toText } = tool;
+async function answer(
+  parts: ToolParts,
+  { tool, args: sent, signal, send, protocol, asking }: Call,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { toText, takesInput } = tool.offered;
   const tellers: ProgressTeller[] = [];
   const follow = (look: () => CallProgress) => {
     const teller = new ProgressTeller(look, send);
@@ -77,8 +103,9 @@ async function answer(parts: ToolParts, { tool, args: sent, signal, send, protoc
   };
   try {
     // It came as JSON, so it is JSON.
-    const args = readArguments(sent as Json | undefined);
-    const result = await parts.perform({ name, args }, { signal, follow });
+    const args = readArguments(sent as Json | undefined, takesInput);
+    const result = await tool.perform(args, { signal, follow, asking });
+    if (result instanceof Question) return result.toResult();
     if (toText !== undefined) return { content: [{ type: "text", text: toText(result) }] };
     return toBoundedResult(parts, result, protocol);
   } catch (error) {
@@ -111,12 +138,12 @@ function toBoundedResult(
  * Reads the arguments of a tool, flat or, as the Python server took it, wrapped into `{"request": {...}}`. Models write objects
  * as texts now and then; what reads as one is one. Throws `REQUEST_INVALID` where it nests too deeply.
  */
-function readArguments(given: Json | undefined): JsonObject {
+function readArguments(given: Json | undefined, isInput = false): JsonObject {
   const args = toObject(given) ?? {};
-  const names = Object.keys(args);
+  const names = isInput ? [] : Object.keys(args);
   const wrapped = names.length === 1 && names[0] === "request" ? toObject(args["request"]) : undefined;
   const flat = wrapped ?? args;
-  const definition = toObject(flat["workflow_definition"]);
+  const definition = isInput ? undefined : toObject(flat["workflow_definition"]);
   const read = definition === undefined ? flat : { ...flat, workflow_definition: definition };
   if (!isDeeperThan(read, MAX_REQUEST_DEPTH)) return read;
   throw new PawlError("REQUEST_INVALID", {

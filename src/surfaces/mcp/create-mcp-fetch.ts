@@ -11,7 +11,9 @@ import { McpHandler, type McpRequest } from "./mcp-handler.ts";
 
 export interface McpFetchOptions {
   /** Made anew for each request. */
-  createServer(request: Pick<McpRequest<unknown>, "cancelled">): Server;
+  createServer(request: Pick<McpRequest<unknown>, "cancelled" | "toolsets">): Server;
+  /** As `McpHandlerOptions` has it. */
+  lookAtTools?: (() => Promise<string>) | undefined;
   /** Beside those of this machine itself: names by which it may be called. */
   readonly hostnames?: readonly string[];
   /** The token that every request must have. */
@@ -28,8 +30,13 @@ export const MCP_PATH = "/mcp";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** MCP over HTTP as a function from a request to its response. Web pages cannot reach it through a name of their own. */
-export function createMcpFetch({ createServer, hostnames = [], token, log }: McpFetchOptions): McpFetch {
-  const handler = new McpHandler<typeof WHOEVER_IS_LET_IN>({ createServer, maxBodyBytes: MAX_BODY_BYTES, log });
+export function createMcpFetch({ hostnames = [], token, lookAtTools, ...options }: McpFetchOptions): McpFetch {
+  const maxBodyBytes = MAX_BODY_BYTES;
+  const handler = new McpHandler<typeof WHOEVER_IS_LET_IN>({
+    ...options,
+    ...(lookAtTools && { lookAtTools }),
+    maxBodyBytes,
+  });
   const known = [...localhostAllowedHostnames(), ...hostnames];
   const authorize = requireToken(token);
   return {

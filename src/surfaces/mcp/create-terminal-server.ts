@@ -12,7 +12,7 @@ import { addResources } from "./terminal/resources.ts";
 import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { tellWorkflow } from "./terminal/tell-changes.ts";
 import type { PerformingParts, TerminalTool } from "./terminal/terminal-tool.ts";
-import { toErrorResult } from "./to-call-result.ts";
+import { toErrorResult, toListedTool } from "./to-call-result.ts";
 
 export interface TerminalServerParts extends PerformingParts {
   /** The version of Pawl. */
@@ -44,12 +44,16 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
   );
   const tools = new Map([...TOOLS, ...parts.runTools].map((tool) => [tool.offered.name, tool]));
   addTools(server, {
-    tools: [...tools.values()].map(({ offered }) => offered),
+    list: async () => ({ tools: [...tools.values()].map(({ offered }) => toListedTool(offered, offered.name)) }),
+    async find(name) {
+      const tool = tools.get(name);
+      if (tool === undefined) return undefined;
+      // Descriptions are plain data; what JSON leaves out of them is absent anyway.
+      return { ...tool, perform: async (args, call) => (await tool.perform(parts, args, call)) as JsonObject };
+    },
     calls: parts.calls,
     answerTokens: parts.app.config.settings.mcp.answer_tokens,
     toUri,
-    // Descriptions are plain data; what JSON leaves out of them is absent anyway.
-    perform: async ({ name, args }, call) => (await tools.get(name)?.perform(parts, args, call)) as JsonObject,
     explain: (error) => toErrorResult(explain(error)),
     log: parts.log,
   });

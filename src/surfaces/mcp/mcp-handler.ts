@@ -1,5 +1,7 @@
-import { type AuthInfo, createMcpHandler, type Server } from "@modelcontextprotocol/server";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type AuthInfo, createMcpHandler, type Server, type ServerEventBus } from "@modelcontextprotocol/server";
 import { CancellablePosts } from "./cancellable-posts.ts";
+import { watchList } from "./watch-list.ts";
 
 /** One request over HTTP. A server is made for each. */
 export interface McpRequest<Caller> {
@@ -13,6 +15,8 @@ export interface McpRequest<Caller> {
 export interface McpHandlerOptions<Caller> {
   /** Made anew for each request. */
   createServer(request: McpRequest<Caller>): Server;
+  /** The tools of who asks, for those who listen for changes. Absent: they do not change. */
+  lookAtTools?(request: McpRequest<Caller>): Promise<string>;
   readonly maxBodyBytes: number;
   log(line: string): void;
 }
@@ -23,8 +27,10 @@ export class McpHandler<Caller extends { readonly id: string }> {
   readonly #posts: CancellablePosts;
   /** The library hands one thing through to the maker of a server: what it takes for proof of who asks. */
   readonly #requests = new WeakMap<AuthInfo, McpRequest<Caller>>();
+  /** It has no such thing for who listens. */
+  readonly #asking = new AsyncLocalStorage<McpRequest<Caller>>();
 
-  constructor({ createServer, maxBodyBytes, log }: McpHandlerOptions<Caller>) {
+  constructor({ createServer, lookAtTools, maxBodyBytes, log }: McpHandlerOptions<Caller>) {
     this.#posts = new CancellablePosts(maxBodyBytes);
     this.#handler = createMcpHandler(
       ({ authInfo }) => {
@@ -32,7 +38,7 @@ export class McpHandler<Caller extends { readonly id: string }> {
         if (request === undefined) throw new Error("A request came past its handler.");
         return createServer(request);
       },
-      { onerror: (error) => log(error.message) },
+      { onerror: (error) => log(error.message), ...(lookAtTools && { bus: this.#toBus(lookAtTools) }) },
     );
   }
 
@@ -40,9 +46,25 @@ export class McpHandler<Caller extends { readonly id: string }> {
     return this.#posts.fetch(request, caller.id, (forwarded, { cancelled, ...body }) => {
       const authInfo: AuthInfo = { token: "", clientId: caller.id, scopes: [] };
       const toolsets = new URL(request.url).searchParams.get("tools") ?? undefined;
-      this.#requests.set(authInfo, { caller, cancelled, toolsets });
-      return this.#handler.fetch(forwarded, { authInfo, ...body });
+      const asked = { caller, cancelled, toolsets };
+      this.#requests.set(authInfo, asked);
+      return this.#asking.run(asked, () => this.#handler.fetch(forwarded, { authInfo, ...body }));
     });
+  }
+
+  /** Each who listens is told of changes of what it may see, which another process may have made. */
+  #toBus(look: (request: McpRequest<Caller>) => Promise<string>): ServerEventBus {
+    return {
+      publish: () => undefined,
+      subscribe: (tell) => {
+        const request = this.#asking.getStore();
+        if (request === undefined) return () => undefined;
+        return watchList(
+          () => look(request),
+          () => tell({ kind: "tools_list_changed" }),
+        );
+      },
+    };
   }
 
   /** Breaks off what is under way, subscriptions too. */

@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client, type VersionNegotiationOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
-import { type TerminalClient, toTerminalClient } from "../mcp-terminal/terminal-client.ts";
+import { isThere, type TerminalClient, toTerminalClient } from "../mcp-terminal/terminal-client.ts";
 import { pawlCommand } from "../support/pawl.ts";
 
 /** A client of a `pawl mcp` of its own over real stdio, which ends with the test. */
@@ -16,4 +18,14 @@ export async function connectService(
   const transport = new StdioClientTransport({ command: program, args, env, cwd: folder, stderr: "ignore" });
   await client.connect(transport);
   return toTerminalClient(client, transport.pid ?? 0);
+}
+
+/** A process in the background owns the data for a moment: the test ends it. */
+export function endOwner(folder: string): void {
+  onTestFinished(() => {
+    const file = join(folder, ".pawl", "lock.json");
+    if (!existsSync(file)) return;
+    const { pid } = JSON.parse(readFileSync(file, "utf8")) as { readonly pid: number };
+    if (pid !== process.pid && isThere(pid)) process.kill(pid, "SIGKILL");
+  });
 }

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/core/json.ts";
 import { ERAS, isThere } from "../mcp-terminal/terminal-client.ts";
 import { AT_ONCE, application, QUESTION, REVIEW, SLOW_ONCE } from "../support/application.ts";
 import { startServer } from "../support/server.ts";
-import { connectService } from "./service-client.ts";
+import { connectService, endOwner } from "./service-client.ts";
 
 /** Those of the original's MCP server. */
 const EIGHT = [
@@ -30,16 +30,6 @@ function answering(script = AT_ONCE): Readonly<Record<string, string>> {
 
 function idOf(result: JsonObject): string {
   return String(result["run_id"]);
-}
-
-/** A process in the background owns the data for a moment: the test ends it. */
-function endOwner(folder: string): void {
-  onTestFinished(() => {
-    const file = join(folder, ".pawl", "lock.json");
-    if (!existsSync(file)) return;
-    const { pid } = JSON.parse(readFileSync(file, "utf8")) as { readonly pid: number };
-    if (pid !== process.pid && isThere(pid)) process.kill(pid, "SIGKILL");
-  });
 }
 
 test.each(ERAS)("the original's eight tools do their work for a client of %s", async (_era, negotiation) => {

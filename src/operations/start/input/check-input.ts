@@ -1,6 +1,6 @@
-import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
 import type { InputContract } from "../../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 
 /**
@@ -9,12 +9,20 @@ import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
  */
 export async function checkInput(
   given: JsonObject,
-  { schema, defaults }: InputContract,
+  contract: InputContract,
   checker?: JsonSchemas,
 ): Promise<JsonObject> {
+  const { schema, defaults } = contract;
   // A copy of very many names takes long.
   const input = Object.keys(defaults).length === 0 ? given : { ...defaults, ...given };
-  if (schema !== undefined) await checkPayload(input, schema, checker);
+  try {
+    if (schema !== undefined) await checkPayload(input, schema, checker);
+  } catch (error) {
+    const missing = listMissing(given, contract).map((each) => ({ ...each }));
+    if (!isPawlError(error) || missing.length === 0) throw error;
+    const { code, message, details } = error;
+    throw new PawlError(code, { message, details: { ...asObject(details), missing } });
+  }
   return input;
 }
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Driving, Place, Stores } from "../../../operations/application/ports.ts";
+import type { Driving, Place, Ports, Stores } from "../../../operations/application/ports.ts";
 import { type Field, fieldsOf, parseInput, toInputSchema, toPlainSchema } from "../../../operations/fields.ts";
 import { effectOf, type McpTool, type Operation } from "../../../operations/operation.ts";
 import type { ListedOperation } from "../../../operations/operations.ts";
@@ -10,6 +10,8 @@ import { WAIT_SECONDS } from "../../../operations/terminals/run-workflow-tool.ts
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import { cutTexts, isWithin } from "../fit-answer.ts";
 import type { CallProgress } from "../progress-teller.ts";
+import type { Question } from "../question.ts";
+import { askForApproval, askForMissing, takeAnswer, withAnswers } from "./ask-person.ts";
 import { describeForModel, withOutputs } from "./describe-for-model.ts";
 import type { ServiceCall, ServiceTool } from "./service-tool.ts";
 
@@ -37,20 +39,46 @@ export function toServiceTool(operation: ListedOperation): ServiceTool | undefin
       // Handlers return plain data; what JSON leaves out of it is absent anyway.
       const ask = async (asked: Readonly<Record<string, unknown>>) =>
         (await operation.handle({ app, by: "mcp", submissions }, asked)) as JsonObject;
+      if (tool.waits === true) return startAndWait({ app, input, ask, call });
       const output = await ask(input);
-      const { run_id: runId } = output;
-      if (tool.waits === true && input["wait"] === true && typeof runId === "string") {
-        const { wait_seconds: wait, timeout_seconds: older } = input;
-        await waitForRun(app, { runId, timeoutSeconds: Number(wait ?? older ?? WAIT_SECONDS) }, call);
-        const run = await describeForModel(app, runId);
-        return isUnderWay(run) ? { ...run, next: sayNext(runId) } : run;
-      }
       if (does !== "reads") return output;
       return "outputs_ref" in output
         ? withOutputs(app, output)
         : fitPage(output, input, { ask, app, isNumbered: isNumbered(operation) });
     },
   };
+}
+
+interface Starting {
+  readonly app: Ports;
+  readonly input: Readonly<Record<string, unknown>>;
+  ask(input: Readonly<Record<string, unknown>>): Promise<JsonObject>;
+  readonly call: ServiceCall;
+}
+
+/** Starts a run, or goes on with the one whose question the call answers, and waits for it where that is wanted. */
+async function startAndWait({ app, input, ask, call }: Starting): Promise<JsonObject | Question> {
+  const { asking } = call;
+  const answered = await takeAnswer(app, asking);
+  let runId: Json | undefined = answered?.runId;
+  if (runId === undefined) {
+    try {
+      // Parsed input is JSON.
+      const started = await ask({ ...input, input_data: withAnswers(input["input_data"] as Json, asking) });
+      if (input["wait"] !== true) return started;
+      runId = started["run_id"];
+    } catch (error) {
+      const question = askForMissing(error, asking);
+      if (question === undefined) throw error;
+      return question;
+    }
+  }
+  const { wait_seconds: wait, timeout_seconds: older } = input;
+  await waitForRun(app, { runId: String(runId), timeoutSeconds: Number(wait ?? older ?? WAIT_SECONDS) }, call);
+  const run = await describeForModel(app, String(runId));
+  if (isUnderWay(run)) return { ...run, next: sayNext(String(runId)) };
+  if (run["status"] !== "awaiting_approval" || answered?.isLeft === true) return run;
+  return (await askForApproval(app, String(runId), asking)) ?? run;
 }
 
 function isUnderWay({ completed_at: end, status }: JsonObject): boolean {

@@ -5,6 +5,7 @@ import type { Submissions } from "../../../operations/start/submit-run.ts";
 import type { KeyScope } from "../../../ports/service/api-keys.ts";
 import type { OfferedTool } from "../../../ports/tools/tool-set.ts";
 import type { PerformedCall } from "../add-tools.ts";
+import type { Question } from "../question.ts";
 
 /** The parts that a call may use until it has ended. */
 export interface LentParts {
@@ -30,5 +31,5 @@ export interface ServiceTool {
   /** What the caller must have been granted. Absent: nothing. */
   readonly needs?: Capability;
   /** Throws `REQUEST_INVALID` with every argument that does not fit, before anything is done; then what the operation throws. */
-  perform(app: Ports, args: JsonObject, call: ServiceCall): Promise<JsonObject>;
+  perform(app: Ports, args: JsonObject, call: ServiceCall): Promise<JsonObject | Question>;
 }
