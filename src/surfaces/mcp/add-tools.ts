@@ -28,7 +28,7 @@ export interface PerformedCall {
 }
 
 /** A tool of which a client knows, listed or not. */
-export interface FoundTool {
+interface FoundTool {
   readonly offered: OfferedTool;
   perform(args: JsonObject, call: PerformedCall): Promise<JsonObject | Question>;
 }
