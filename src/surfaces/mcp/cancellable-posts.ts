@@ -14,7 +14,7 @@ interface Forwarded {
 
 type Forward = (request: Request, forwarded: Forwarded) => Promise<Response>;
 
-const SESSION = "mcp-session-id";
+export const SESSION = "mcp-session-id";
 /** Calls that can be cancelled at a time; of more, the oldest cannot any more. */
 const MAX_CALLS = 10_000;
 const ACCEPTED = 202;
@@ -27,11 +27,14 @@ export const ARGUMENTS: UserFields = new Set(["arguments"]);
  */
 export class CancellablePosts {
   readonly #maxBodyBytes: number;
+  readonly #isHeld: (session: string, caller: string) => boolean;
   readonly #calls = new BoundedMap<string, AbortController>(MAX_CALLS);
   readonly #closed = new AbortController();
 
-  constructor(maxBodyBytes: number) {
+  /** `isHeld`: a server lasts as long as this session, and hears itself what is cancelled. */
+  constructor(maxBodyBytes: number, isHeld: (session: string, caller: string) => boolean) {
     this.#maxBodyBytes = maxBodyBytes;
+    this.#isHeld = isHeld;
   }
 
   /** A caller cannot cancel the calls of another one, whatever session it names. */
@@ -43,6 +46,7 @@ export class CancellablePosts {
     const { body } = post;
     const session = headers.get(SESSION);
     if (!isJsonObject(body) || session === null) return this.#welcome(request, body, forward);
+    if (this.#isHeld(session, caller)) return forward(this.#withoutBody(request), { parsedBody: body });
     const toKey = (id: Json | undefined) => writeExact([caller, session, id ?? null]);
     if (isCancellation(body)) return this.#cancel(toKey(requestIdOf(body)));
     return this.#call(request, { key: toKey(body["id"]), body }, forward);
@@ -56,7 +60,8 @@ export class CancellablePosts {
   /** Clients of 2026 never name a session: they cancel by hanging up. */
   async #welcome(request: Request, body: Json, forward: Forward): Promise<Response> {
     const response = await forward(this.#withoutBody(request), { parsedBody: body });
-    if (!isJsonObject(body) || body["method"] !== "initialize" || !response.ok) return response;
+    const isFirst = isJsonObject(body) && body["method"] === "initialize" && !response.headers.has(SESSION);
+    if (!isFirst || !response.ok) return response;
     const headers = new Headers(response.headers);
     headers.set(SESSION, randomUUID());
     return new Response(response.body, { status: response.status, headers });

@@ -1,6 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type AuthInfo, createMcpHandler, type Server, type ServerEventBus } from "@modelcontextprotocol/server";
-import { CancellablePosts } from "./cancellable-posts.ts";
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isInitializeRequest,
+  type Server,
+  type ServerEventBus,
+} from "@modelcontextprotocol/server";
+import { CancellablePosts, SESSION } from "./cancellable-posts.ts";
+import { HeldSessions } from "./held-sessions.ts";
 import { watchList } from "./watch-list.ts";
 
 /** One request over HTTP. A server is made for each. */
@@ -25,13 +32,21 @@ export interface McpHandlerOptions<Caller> {
 export class McpHandler<Caller extends { readonly id: string }> {
   readonly #handler: ReturnType<typeof createMcpHandler>;
   readonly #posts: CancellablePosts;
+  readonly #held = new HeldSessions();
+  readonly #createServer: McpHandlerOptions<Caller>["createServer"];
+  readonly #look: McpHandlerOptions<Caller>["lookAtTools"];
   /** The library hands one thing through to the maker of a server: what it takes for proof of who asks. */
   readonly #requests = new WeakMap<AuthInfo, McpRequest<Caller>>();
   /** It has no such thing for who listens. */
   readonly #asking = new AsyncLocalStorage<McpRequest<Caller>>();
 
   constructor({ createServer, lookAtTools, maxBodyBytes, log }: McpHandlerOptions<Caller>) {
-    this.#posts = new CancellablePosts(maxBodyBytes);
+    this.#createServer = createServer;
+    this.#look = lookAtTools;
+    this.#posts = new CancellablePosts(
+      maxBodyBytes,
+      (session, caller) => this.#held.find(session, caller) !== undefined,
+    );
     this.#handler = createMcpHandler(
       ({ authInfo }) => {
         const request = authInfo && this.#requests.get(authInfo);
@@ -43,13 +58,35 @@ export class McpHandler<Caller extends { readonly id: string }> {
   }
 
   fetch(request: Request, caller: Caller): Promise<Response> {
-    return this.#posts.fetch(request, caller.id, (forwarded, { cancelled, ...body }) => {
+    return this.#posts.fetch(request, caller.id, async (forwarded, { cancelled, ...body }) => {
       const authInfo: AuthInfo = { token: "", clientId: caller.id, scopes: [] };
       const toolsets = new URL(request.url).searchParams.get("tools") ?? undefined;
       const asked = { caller, cancelled, toolsets };
+      const lasting = this.#find(forwarded, asked) ?? this.#begin(asked, body.parsedBody);
+      if (lasting !== undefined) return (await lasting).handleRequest(forwarded, body);
       this.#requests.set(authInfo, asked);
       return this.#asking.run(asked, () => this.#handler.fetch(forwarded, { authInfo, ...body }));
     });
+  }
+
+  /** The session of a client of 2025. One that opens its stream is told of changes until it closes it. */
+  #find({ method, headers, signal }: Request, request: McpRequest<Caller>) {
+    const held = this.#held.find(headers.get(SESSION), request.caller.id);
+    const look = this.#look;
+    if (held !== undefined && method === "GET" && look !== undefined) {
+      const tell = () => void held.server.sendToolListChanged().catch(() => undefined);
+      signal.addEventListener(
+        "abort",
+        watchList(() => look(request), tell),
+        { once: true },
+      );
+    }
+    return held?.transport;
+  }
+
+  #begin(request: McpRequest<Caller>, body: unknown) {
+    if (!isInitializeRequest(body)) return undefined;
+    return this.#held.begin(this.#createServer(request), request.caller.id).then(({ transport }) => transport);
   }
 
   /** Each who listens is told of changes of what it may see, which another process may have made. */
@@ -70,6 +107,7 @@ export class McpHandler<Caller extends { readonly id: string }> {
   /** Breaks off what is under way, subscriptions too. */
   async close(): Promise<void> {
     this.#posts.close();
+    await this.#held.close();
     await this.#handler.close();
   }
 }

@@ -180,12 +180,17 @@ describe.each(ERAS)("a client of %s", (name, era) => {
     expect(await client.call("review")).toMatchObject({ status: "completed" });
   });
 
-  test("at /mcp is asked where it is of 2026, and told what waits where it has no connection that lasts", async () => {
-    const { url } = await startServer([], { cwd: newFolder() });
-    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`));
+  test("is asked at /mcp, too, and a server that has begun anew tells it what waits", async () => {
+    const folder = newFolder();
+    const server = await startServer([], { cwd: folder });
+    const port = new URL(server.url).port;
+    const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`));
     const client = await withPerson(transport, { era, person: approving });
-    const { status } = await client.call("review");
-    expect(status).toBe(name === "2026" ? "completed" : "awaiting_approval");
+    expect(await client.call("review")).toMatchObject({ status: "completed" });
+    server.kill("SIGTERM");
+    await server.ended;
+    await startServer(["--port", port], { cwd: folder });
+    expect(await client.call("review")).toMatchObject({ status: name === "2026" ? "completed" : "awaiting_approval" });
   });
 });
 

@@ -153,7 +153,7 @@ async function soon(heard: () => number, wanted: number): Promise<void> {
   await expect.poll(heard, { timeout: 1_500, interval: 20 }).toBe(wanted);
 }
 
-describe.each(ERAS)("a client of %s", (name, era) => {
+describe.each(ERAS)("a client of %s", (_, era) => {
   test("hears over stdio when a file is written and removed, and when one is saved by a server beside it", async () => {
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     const folder = folderWith();
@@ -179,7 +179,7 @@ describe.each(ERAS)("a client of %s", (name, era) => {
     await soon(heard, 4);
   });
 
-  test("sees at /mcp what has just been saved, and hears of it where it can listen", async () => {
+  test("sees at /mcp what has just been saved, and hears of it", async () => {
     const folder = folderWith();
     const { url } = await startServer([], { cwd: folder });
     const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`));
@@ -189,7 +189,7 @@ describe.each(ERAS)("a client of %s", (name, era) => {
     await expect.poll(() => listNamed(client, "later"), { timeout: 1_000 }).toMatchObject({ name: "later" });
     await client.callTool({ name: "save_workflow", arguments: { yaml_content: named("sent") } });
     expect(await listNamed(client, "sent")).toMatchObject({ name: "sent" });
-    if (name === "2026") await expect.poll(heard, { timeout: 1_500 }).toBeGreaterThanOrEqual(1);
+    await expect.poll(heard, { timeout: 1_500 }).toBeGreaterThanOrEqual(1);
     await client.callTool({ name: "delete_workflow", arguments: { workflow_name: "sent" } });
     expect(await listNamed(client, "sent")).toBeUndefined();
   });
