@@ -25,7 +25,19 @@ const siblings = {
 /** The rooms of src/operations: each may import those before it. `operation.ts` and `operations.ts` frame them all. */
 const rooms = [
   ...["limits", "definitions", "application", "events", "storage", "runs", "agents", "approvals", "costs", "start"],
-  ...["repeat", "plan", "requests", "dead-letters", "keys", "data", "database", "restate", "templates", "service"],
+  ...[
+    "repeat",
+    "plan",
+    "tests",
+    "requests",
+    "dead-letters",
+    "keys",
+    "data",
+    "database",
+    "restate",
+    "templates",
+    "service",
+  ],
   ...["terminals", "schedules", "webhooks", "triggers", "workflows"],
 ];
 

@@ -39,6 +39,7 @@ import type { RequestRates } from "../ports/request-rates.ts";
 import type { RestateCare } from "../ports/restate-care.ts";
 import type { RunSecrets } from "../ports/run-secrets.ts";
 import type { Budgets } from "../ports/service/budgets.ts";
+import type { StandIns } from "../ports/stand-ins.ts";
 import type { StepFunctions } from "../ports/step-functions.ts";
 import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
 import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
@@ -66,6 +67,8 @@ export interface AppOptions {
   readonly makesNothing?: true | undefined;
   /** How this program was started, to start it again in the background. */
   readonly program: readonly string[];
+  /** Of a test of a workflow. */
+  readonly standIns?: StandIns | undefined;
   /** Of a test, which moves it. Default: that of this machine, or of the database. */
   readonly clock?: SystemClock | undefined;
   /** What the program that embeds this has: workflows by name, and functions of their steps. */
@@ -89,10 +92,25 @@ const LOOK_AGAIN_MS = 500;
 export async function createApp(options: AppOptions): Promise<OpenApplication> {
   const appDir = resolve(options.appDir);
   if (!isFolder(appDir)) throw noApplication(appDir);
-  const config = await loadConfig({ appDir, flags: options.flags, environment: options.environment });
+  const loaded = await loadConfig({ appDir, flags: options.flags, environment: options.environment });
+  const config =
+    options.clock === undefined && options.standIns === undefined ? loaded : withoutOthers(loaded, options);
   const dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
   refuseFile(dataDir, config);
   return new App(appDir, config, options);
+}
+
+/** The world of a test is its own: what other processes share it has only where its program names it. */
+function withoutOthers(config: Config, { flags }: Pick<AppOptions, "flags">): Config {
+  const { database, redis, restate, storage } = config.settings;
+  const settings = {
+    ...config.settings,
+    database: { ...database, url: Object.hasOwn(flags, "database.url") ? database.url : undefined },
+    redis: { ...redis, url: undefined },
+    restate: { ...restate, url: undefined, admin_url: undefined },
+    storage: { ...storage, backend: "local" as const },
+  };
+  return { ...config, settings };
 }
 
 /** A file that stands in the way of the data folder is no trouble of the disk. */
@@ -155,7 +173,8 @@ class App implements OpenApplication {
     this.#secrets = new KnownSecrets(config.secrets);
     this.mask = this.#secrets.mask;
     this.#options = options;
-    this.clock = options.clock ?? new SystemClock(() => this.#hosting.offsetMs);
+    const clock = options.clock ?? (options.standIns && new SystemClock());
+    this.clock = clock ?? new SystemClock(() => this.#hosting.offsetMs);
     this.#observers = new RunObservers(options.onDefect);
     const { url } = config.settings.database;
     const place = () => (url === undefined ? this.dataDir : `the database ${readDatabaseUrl(url).shown}`);
@@ -208,6 +227,7 @@ class App implements OpenApplication {
       agents: this.#agents,
       capacity: this.capacity,
       functions: options.programs ?? NO_FUNCTIONS,
+      standIns: options.standIns,
     });
     this.#hosting = new Hosting({
       app: this,
@@ -220,7 +240,7 @@ class App implements OpenApplication {
       program: options.program,
       database,
       programs: options.programs,
-      clock: options.clock,
+      clock,
       tell,
       onDefect: options.onDefect,
     });

@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { TestClock } from "../ports/clock.ts";
 
 /** The longest that a timer of Node can wait. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -10,7 +10,7 @@ interface Alarm {
 }
 
 /** The time of this machine, or of a database server, which all of its processes share. */
-export class SystemClock implements Clock {
+export class SystemClock implements TestClock {
   readonly #offsetMs: () => number;
   readonly #alarms = new Set<Alarm>();
   #movedMs = 0;
@@ -35,12 +35,10 @@ export class SystemClock implements Clock {
     return () => this.#drop(alarm);
   }
 
-  /** The earliest time at which something wakes. */
   get nextAlarm(): number | undefined {
     return this.#alarms.size === 0 ? undefined : Math.min(...[...this.#alarms].map(({ atMs }) => atMs));
   }
 
-  /** For tests: it is that time now, if it is not later already, and what is due rings in its order. Resolves when that has begun its work. */
   async moveTo(atMs: number): Promise<void> {
     this.#movedMs += Math.max(atMs - this.now(), 0);
     const due = [...this.#alarms].filter((alarm) => alarm.atMs <= atMs).sort((a, b) => a.atMs - b.atMs);

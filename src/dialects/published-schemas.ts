@@ -1,4 +1,5 @@
 import { agentScript, rules as scriptRules } from "./agent-script/agent-script.ts";
+import { rules as testRules, workflowTests } from "./agent-script/workflow-tests.ts";
 import { agentsFile } from "./agents/shape/file-shape.ts";
 import { rules as agentsRules } from "./agents/shape/parts.ts";
 import { rules as sandcastleRules, workflow as sandcastleWorkflow } from "./sandcastle/shape/workflow-shape.ts";
@@ -68,5 +69,13 @@ export const PUBLISHED: readonly PublishedShape[] = [
     description: "What simulated agents and mock models answer, step by step.",
     shape: agentScript,
     rules: scriptRules,
+  },
+  {
+    file: "workflow-tests.schema.json",
+    page: "testing.md",
+    title: "Tests of a workflow",
+    description: "Cases: what comes in, what steps and people answer, and what must hold.",
+    shape: workflowTests,
+    rules: testRules,
   },
 ];

@@ -12,6 +12,7 @@ import type { FindExecutor } from "../../hosts/executors.ts";
 import { isSimulated } from "../../operations/costs/refuse-unpriced.ts";
 import { isProgramFile } from "../../operations/definitions/looks-like-file.ts";
 import type { Executor } from "../../ports/executor.ts";
+import type { StandIns } from "../../ports/stand-ins.ts";
 import type { StepFunctions } from "../../ports/step-functions.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
@@ -29,6 +30,7 @@ interface Executors {
   readonly agents: Agents;
   readonly capacity: CapacityPools;
   readonly functions: StepFunctions;
+  readonly standIns: StandIns | undefined;
 }
 
 /** Grants of callers whose executors are kept. */
@@ -68,9 +70,15 @@ export function createFindExecutor(parts: Executors): FindExecutor {
     function: ({ source }) => openFunctions(source, parts.functions),
   };
   return async (kind, { options }) => {
-    if (isExecutorKind(kind)) return held(kind, await executors[kind](options), options);
+    if (isExecutorKind(kind)) return held(kind, await open(kind, options), options);
     throw new PawlError("EXECUTOR_UNKNOWN", { message: `Steps of the kind \`${kind}\` arrive in a later version.` });
   };
+
+  async function open(kind: ExecutorKind, options: JsonObject): Promise<Executor> {
+    if (parts.standIns === undefined) return executors[kind](options);
+    const { createStandIn } = await import("../../executors/stand-in-executor.ts");
+    return createStandIn(kind, () => executors[kind](options), parts.standIns);
+  }
 
   /** One object for equal callers: who keeps something for a run is told of its end once. */
   function held(kind: ExecutorKind, executor: Executor, options: JsonObject): Executor {

@@ -329,6 +329,11 @@ export const ERRORS = {
     "Install tmux 3.3 or later, e.g. `apt-get install tmux`, or set `terminal.backend: pty`.",
     2,
   ),
+  STEP_NOT_SCRIPTED: row(
+    "The test does not say what a step answers.",
+    "Add it below `steps`, or its kind to `real`.",
+    1,
+  ),
   SCRIPT_INVALID: row("The script of simulated answers cannot be used.", "Correct it at the place shown.", 2),
 
   // Tools

@@ -89,7 +89,8 @@ const items = to(
 
 const attempts = to(turns, (tries): ScriptedStep => ({ attempts: tries, items: [] }));
 
-const step: Shape<ScriptedStep> = {
+/** Of one entry, by attempt, or by item. */
+export const scriptedStep: Shape<ScriptedStep> = {
   ...attempts,
   parts: [turn, items],
   read: (node, spot, reader) =>
@@ -102,7 +103,7 @@ export const agentScript = to(
   object({
     delay_ms: optional(amount(), "Milliseconds, for every answer that names no delay of its own."),
     steps: optional(
-      mapOf(step),
+      mapOf(scriptedStep),
       "By step id (`score`), by one instance (`score[3]`, the second visit `poll#2`), or by its whole path (`batch[2]/fetch[7]`). The narrowest name wins.",
     ),
   }),
@@ -121,17 +122,25 @@ export async function readAgentScript(written: string, file: string): Promise<Ag
     root && !isEmpty
       ? agentScript.read(root, { name: "The script", path: "" }, new Reader({ problems, rules }))
       : undefined;
-  if (!problems.hasErrors) return script ?? { steps: new Map() };
+  refuseScript(problems);
+  return script ?? { steps: new Map() };
+}
+
+/** Throws `SCRIPT_INVALID` with every mistake and its place. */
+export function refuseScript(problems: ProblemList): void {
+  if (!problems.hasErrors) return;
   const lines = problems
     .toArray()
     .filter(({ severity }) => severity === "error")
-    .map(({ place, message, remedy }) => `${file}:${place?.line}:${place?.column} ${message} ${remedy}`.trimEnd());
+    .map(({ place, message, remedy }) =>
+      `${place?.file}:${place?.line}:${place?.column} ${message} ${remedy}`.trimEnd(),
+    );
   throw new PawlError("SCRIPT_INVALID", { message: lines.join("\n"), details: lines });
 }
 
-function jsonMap(): Shape<JsonObject> {
+export function jsonMap(): Shape<JsonObject> {
   return {
-    expected: "a map of arguments",
+    expected: "a map",
     kinds: ["map"],
     read(node, spot, reader) {
       if (node.kind !== "map") return reader.wrongType(node, spot, this);

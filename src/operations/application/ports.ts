@@ -7,7 +7,7 @@ import type { FindExecutor } from "../../hosts/executors.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
 import type { Blobs } from "../../ports/blobs.ts";
 import type { CapacityView } from "../../ports/capacity.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock, TestClock } from "../../ports/clock.ts";
 import type { DatabaseCare } from "../../ports/database-care.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
@@ -219,6 +219,7 @@ export interface WantedFile {
 
 /** An application with the way out that whoever opened it has to take. */
 export interface OpenApplication extends Ports {
+  readonly clock: TestClock;
   /** Stays while runs are under way here, then lays down what is left and gives the data directory back. */
   leave(stop: AbortSignal, force: AbortSignal): Promise<void>;
   /** Becomes the owner, and stays until nobody has needed it for some seconds. */

@@ -22,13 +22,28 @@ export async function listDefinitionFiles(places: FilePlaces): Promise<readonly 
   const { appDir } = places;
   const files = new Set<string>();
   for (const place of PLACES) {
-    for await (const file of glob(place, { cwd: appDir })) if (file !== LIBRARY_INDEX) files.add(join(appDir, file));
+    for await (const file of glob(place, { cwd: appDir }))
+      if (file !== LIBRARY_INDEX && !TEST_FILE.test(file)) files.add(join(appDir, file));
   }
   for (const { path } of (await findWorkspace(appDir)).own) files.add(path);
   const agents = agentsFileOf(places);
   files.delete(agents);
   return [...[...files].sort(), ...(existsSync(agents) ? [agents] : [])];
 }
+
+/** Files with tests of workflows, which are none themselves. Absolute, sorted. */
+export async function listTestFiles(appDir: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  for await (const file of glob("**/*.test.{yaml,yml}", {
+    cwd: appDir,
+    exclude: (name) => SKIPPED.has(basename(name)),
+  }))
+    files.push(join(appDir, file));
+  return files.sort();
+}
+
+const TEST_FILE = /\.test\.ya?ml$/;
+const SKIPPED = new Set(["node_modules", ".pawl", ".git"]);
 
 /** Absolute, whether it is there or not. */
 export function agentsFileOf({ appDir, agentsFile }: FilePlaces): string {

@@ -1,4 +1,5 @@
 import type { OpenApplication } from "../../operations/application/ports.ts";
+import type { StandIns } from "../../ports/stand-ins.ts";
 import { io } from "./process-io.ts";
 import { createPaint, type PageOptions, type Paint, wantsColor } from "./render/text/paint.ts";
 import type { Voice } from "./voice.ts";
@@ -10,6 +11,8 @@ export type OpenApp = (options: {
   readonly environment: NodeJS.ProcessEnv;
   /** For a command that only looks: records that are not there are not made. */
   readonly makesNothing?: true;
+  /** Of a test of a workflow. */
+  readonly standIns?: StandIns;
   tell(line: string): void;
   onDefect(error: unknown): void;
 }) => Promise<OpenApplication>;

@@ -77,6 +77,10 @@ const BY_HAND: readonly { readonly words: readonly string[]; readonly add: AddVe
     words: ["dev"],
     add: async (program, { openApp, exitWith }) => (await authoring()).addDev(program, openApp, exitWith),
   },
+  {
+    words: ["test"],
+    add: async (program, { openApp, exitWith }) => (await authoring()).addTest(program, openApp, exitWith),
+  },
   { words: ["completion"], add: async (program, { exitWith }) => (await authoring()).addCompletion(program, exitWith) },
 ];
 

@@ -93,7 +93,10 @@ async function waitForReal(delayMs: number, signal: AbortSignal): Promise<void> 
 }
 
 /** Finds what the script says about one try. The narrowest name wins: whole path, instance, then step. */
-function findTurn({ steps }: AgentScript, question: SimulatedQuestion): ScriptedTurn | undefined {
+export function findTurn(
+  { steps }: AgentScript,
+  question: Pick<SimulatedQuestion, "path" | "stepId" | "agent" | "attempt">,
+): ScriptedTurn | undefined {
   const { path, stepId, agent, attempt } = question;
   const ownPart = path.split("/").at(-1) ?? path;
   const item = Number(/\[(\d+)\]$/.exec(ownPart)?.[1] ?? -1);

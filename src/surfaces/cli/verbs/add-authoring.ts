@@ -3,6 +3,7 @@ import { Argument, type Command } from "commander";
 import type { CommonOptions, OpenApp } from "../cli-context.ts";
 import type { DevOptions } from "../commands/dev.ts";
 import type { GraphOptions } from "../commands/graph.ts";
+import type { TestOptions } from "../commands/test.ts";
 import { print } from "../print.ts";
 import { toOpenOptions } from "../with-app.ts";
 import { withCommon } from "./common-options.ts";
@@ -78,6 +79,29 @@ export function addDev(program: Command, openApp: OpenApp, exitWith: (code: numb
         exitWith(await dev((voice, given) => openApp(toOpenOptions({ ...options, ...given }, voice)), options));
       } catch (error) {
         exitWith(reportError(error, "text"));
+      }
+    });
+}
+
+/** `pawl test`, which opens an application for each test. */
+export function addTest(program: Command, openApp: OpenApp, exitWith: (code: number) => void): void {
+  program
+    .command("test")
+    .description(
+      "run tests of workflows, each in a world of its own: FILE.test.yaml beside a workflow says what must hold",
+    )
+    .argument("[file...]", "default: all *.test.yaml of the application")
+    .option("--app <dir>", "the application", ".")
+    .option("--only <text>", "cases whose name has it")
+    .option("--junit <file>", "write what holds as JUnit XML")
+    .option("--lenient", "take likely misspellings in definitions as they are written, with a warning")
+    .option("--json", "answer with one JSON envelope")
+    .action(async (files: string[], options: TestOptions) => {
+      const { reportError } = await import("../report-error.ts");
+      try {
+        exitWith(await (await import("../commands/test.ts")).test(files, openApp, options));
+      } catch (error) {
+        exitWith(reportError(error, options.json === true ? "json" : "text"));
       }
     });
 }

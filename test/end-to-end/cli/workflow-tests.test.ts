@@ -1,0 +1,142 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { application } from "../support/application.ts";
+import { pawl } from "../support/pawl.ts";
+
+const SHIPPING = `
+name: shipping
+steps:
+  - {id: stock, type: http, url: "https://shop.example/stock?sku={input.sku}"}
+  - {id: score, depends_on: [stock], prompt: "Rate {steps.stock.output}.", output_schema: {type: object, properties: {score: {type: integer}}, required: [score]}}
+  - {id: agree, type: approval, depends_on: [score], approval_config: {message: "Ship?"}}
+  - {id: later, type: wait, depends_on: [agree], duration: 2d}
+  - {id: ship, type: http, url: "https://shop.example/ship", depends_on: [later], retry: {max_attempts: 3, backoff: exponential}}
+`;
+
+const SCRIPT =
+  "steps: {stock: {reply: {left: 3}}, score: {reply: {score: 90}}, ship: [{fail: TIMEOUT}, {reply: {done: true}}]}";
+
+test("a workflow is tested without anything outside, with its people, its retries and days that pass at once", async () => {
+  const cwd = application({
+    "workflows/shipping.yaml": SHIPPING,
+    "workflows/shipping.test.yaml": `
+cases:
+  ships after a yes:
+    input: {sku: 7}
+    ${SCRIPT}
+    answers: {agree: approve}
+    expect:
+      ran: [stock, score, agree, ship]
+      calls: {ship: 2, stock: 1}
+      inputs: {stock: {url: "https://shop.example/stock?sku=7"}}
+      outputs: {ship: {done: true}}
+      max_cost_usd: 0.02
+  a no is the end:
+    ${SCRIPT}
+    answers: {agree: {answer: reject, comment: too dear}}
+    expect: {status: failed, error: APPROVAL_REJECTED, not_run: [ship, later]}
+`,
+  });
+  const { code, stdout, stderr } = await pawl(["test", "--junit", "junit.xml"], { cwd });
+  expect(stderr).toBe("");
+  expect(stdout).toContain("5 of 5 steps ran");
+  expect(stdout).toContain("2 passed, 0 failed");
+  expect(code).toBe(0);
+  expect(readFileSync(join(cwd, "junit.xml"), "utf8")).toContain('tests="2" failures="0"');
+  // It left no data behind, and a file of tests is no workflow.
+  expect(existsSync(join(cwd, ".pawl"))).toBe(false);
+  expect((await pawl(["workflows", "ls"], { cwd })).stdout).not.toContain("test");
+});
+
+test("what does not hold is said, also that a run waits for ever and that a step would reach outside", async () => {
+  const cwd = application({
+    "shipping.yaml": SHIPPING,
+    "shipping.test.yaml": `
+cases:
+  unscripted: {}
+  no one answers: {${SCRIPT.replace("steps", "steps")}}
+  wrong:
+    ${SCRIPT}
+    answers: {agree: approve}
+    expect: {outputs: {ship: {done: false, more: 1}}, max_cost_usd: 0, ran: [ship, stock], not_run: [agree], calls: {ship: 1}, inputs: {stock: {url: x}}}
+`,
+  });
+  const { code, stdout } = await pawl(["test", "shipping.test.yaml"], { cwd });
+  expect(code).toBe(1);
+  for (const line of [
+    "STEP_NOT_SCRIPTED",
+    "it waits for an answer to `agree` (`answers`)",
+    "outputs.ship.done: true, and not false",
+    "and not at most $0",
+    "outputs.ship.more: nothing (there is done), and not 1",
+    "ran: `stock` did not, or not after the one before it",
+    "not_run: `agree` ran",
+    "calls.ship: 2, and not 1",
+    'inputs.stock.url: "https://shop.example/stock?sku=',
+    "0 passed, 3 failed",
+  ])
+    expect(stdout).toContain(line);
+});
+
+test("the other dialects are tested as well, with events and programs; settings of a server count for nothing", async () => {
+  const cwd = application({
+    ".env":
+      "DATABASE_URL=postgresql://nobody@127.0.0.1:1/none\nREDIS_URL=redis://127.0.0.1:1\nRESTATE_URL=http://127.0.0.1:1\n",
+    "pay.yaml": `
+workflowId: pay
+startAt: wait
+steps:
+  wait: {type: control, subtype: wait, event: payment, transitions: {onSuccess: look}}
+  look: {type: mcp, target: shop.look, inputMapping: {amount: steps.wait.output.amount}, transitions: [{condition: step.output.fits, nextStep: good}, {nextStep: bad}]}
+  good: {type: mcp, target: shop.book, end: true}
+  bad: {type: mcp, target: shop.refund, end: true}
+`,
+    "pay.test.yaml": `
+cases:
+  fits:
+    events: {payment: {amount: 20}}
+    kinds: {mcp: {reply: {fits: true}}}
+    expect: {ran: [wait, look, good], not_run: [bad], inputs: {look: {arguments: {amount: 20}}}}
+`,
+    "double.ts": `
+import { run, workflow } from "pawl";
+import { z } from "zod";
+export const double = workflow("double", { input: z.object({ n: z.number() }) }, ({ input }) => {
+  const twice = run("twice", { n: input.n }, ({ n }) => n * 2);
+  return run("send", { twice }, async () => { throw new Error("really called"); });
+});
+`,
+    "double.test.yaml": `
+workflow: double.ts
+cases:
+  doubles:
+    input: {n: 4}
+    steps: {send: {reply: sent}}
+    expect: {outputs: sent, inputs: {send: {twice: 8}}}
+`,
+  });
+  mkdirSync(join(cwd, "node_modules"));
+  const here = fileURLToPath(new URL("../../..", import.meta.url));
+  symlinkSync(here, join(cwd, "node_modules/pawl"));
+  symlinkSync(join(here, "node_modules/zod"), join(cwd, "node_modules/zod"));
+  const { code, stdout } = await pawl(["test", "--json"], { cwd });
+  expect(JSON.parse(stdout).data.map(({ cases }: { cases: unknown }) => cases)).toMatchObject([
+    [{ name: "doubles", passed: true, failures: [] }],
+    [{ name: "fits", passed: true, failures: [] }],
+  ]);
+  expect(code).toBe(0);
+});
+
+test("a file of tests that cannot be read is refused with its places before anything runs", async () => {
+  const cwd = application({ "a.test.yaml": "cases:\n  one:\n    step: {a: {reply: 1}}\n    expect: {status: done}\n" });
+  const { code, stdout, stderr } = await pawl(["test"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("a.test.yaml:3:5 `step` means nothing");
+  expect(stderr).toContain("Did you mean `steps`?");
+  expect(stderr).toContain("a.test.yaml:4:22 `status` cannot be `done`");
+  expect(stdout).toBe("");
+  expect(readdirSync(cwd)).toEqual(["a.test.yaml"]);
+  expect((await pawl(["test"], { cwd: application({}) })).stderr).toContain("The application has no tests.");
+});
