@@ -13,7 +13,7 @@ const SERVICE_TOOLS = (await loadServiceTools()).own.filter(({ set }) => set !==
 const ADVICE = "Describe it as an operation in src/operations, and say where else it is to be had, or why it is not.";
 
 /** Verbs that are a process of their own, and no operation. */
-const PROCESSES = ["serve", "worker", "dev", "own", "completion", "mcp serve", "mcp core", "mcp terminal"];
+const PROCESSES = ["serve", "worker", "dev", "own", "test", "completion", "mcp serve", "mcp core", "mcp terminal"];
 
 const ALL_OPERATIONS = await loadOperations();
 

@@ -11,13 +11,14 @@ import { layOutTemplate, listTemplates } from "../../src/operations/templates/te
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Definitions of every dialect, prompt files, and scripts of simulated agents. */
+/** Definitions of every dialect and tests of them, prompt files, and scripts of simulated agents. */
 const PLACES = [
   "examples/*-enrichment.yaml",
   "examples/uhlp/*.yaml",
   "examples/terminal/*.json",
   "examples/*/agents.json",
   "examples/*.script.yaml",
+  "examples/tests/*.yaml",
   "{examples,templates}/*/mock-model.yaml",
   "{examples,templates}/*/workflows/*.{yaml,json}",
   "{examples,templates}/*/prompts/*.yaml",
@@ -48,7 +49,7 @@ test.each(files)("%s names its schema, which accepts it", async (file) => {
   const validate = validators.get(schemaOf(path) ?? "") ?? expect.fail(`${file} names no schema.`);
   validate(parse(readFileSync(path, "utf8")));
   expect(validate.errors).toBeNull();
-  if (/\/prompts\/|script|mock-model/.test(file)) return;
+  if (/\/prompts\/|script|mock-model|[.]test[.]/.test(file)) return;
   const { problems } = await loadDefinition({ text: readFileSync(path, "utf8"), file: path });
   expect(problems.map(({ message }) => message).filter((message) => message.includes("$schema"))).toEqual([]);
 });
