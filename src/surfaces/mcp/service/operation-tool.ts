@@ -42,11 +42,17 @@ export function toServiceTool(operation: ListedOperation): ServiceTool | undefin
       if (tool.waits === true) return startAndWait({ app, input, ask, call });
       const output = await ask(input);
       if (does !== "reads") return output;
+      await takeUp(app, output);
       return "outputs_ref" in output
         ? withOutputs(app, output)
         : fitPage(output, input, { ask, app, isNumbered: isNumbered(operation) });
     },
   };
+}
+
+/** Whoever looks at a run that has lost its owner has it go on: its client may be gone as well. */
+async function takeUp(app: Ports, { not_driven: isLost }: JsonObject): Promise<void> {
+  if (isLost === true && !(await app.isDriven())) await app.host();
 }
 
 interface Starting {
