@@ -22,7 +22,7 @@ export function outputOf(step: string, ...path: readonly (string | number)[]): P
 }
 
 /** Read from the output of the step that has just ended. */
-export function output(...path: readonly string[]): PathExpr {
+export function output(...path: readonly (string | number)[]): PathExpr {
   return { op: "path", root: "output", path };
 }
 

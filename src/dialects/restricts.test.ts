@@ -35,7 +35,7 @@ const AGENT = JSON.stringify({ agents: [{ name: "A", calls_max: 3 }], workflows:
 const UHLP = `workflowId: u\nstartAt: a\nlimits: {visits: 3}\nsteps: {a: {type: mcp, target: {tool: x}, end: true}}\n`;
 
 const AGENT_IF = JSON.stringify({ agents: [{ name: "A", if: "x" }], workflows: [{ name: "W", steps: ["A"] }] });
-const UHLP_IF = `workflowId: u\nstartAt: a\nsteps: {a: {type: mcp, target: {tool: x}, if: "x", end: true}}\n`;
+const UHLP_IF = `workflowId: u\nstartAt: a\nsteps: {a: {type: mcp, target: {tool: x}, skip_if: "x", end: true}}\n`;
 
 test.each([step("allowed_domains"), AGENT, UHLP, step("condition"), AGENT_IF, UHLP_IF])(
   "a key that is not known and restricts or guides is an error: %s",

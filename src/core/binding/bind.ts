@@ -106,7 +106,7 @@ class BindingScope implements ExpressionScope {
       case "failure":
         return hasFailed === true ? readKey(output, "error") : undefined;
       case "done":
-        return hasSucceeded(from, expr.name);
+        return hasSucceeded(from, expr);
       case "item":
         return this.#item(expr.name);
       case "index":

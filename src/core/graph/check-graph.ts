@@ -157,6 +157,7 @@ function exprsOf(step: Step): [string, Expr | undefined][] {
     ["the list", step.each?.list],
     ["the count", step.each?.count],
     ["the condition", step.when],
+    ["the condition of the retry", step.retry?.when],
     ...(step.transitions ?? []).map(({ when }): [string, Expr | undefined] => ["a transition", when]),
     ...named("the variable", step.assign),
     ...named("the projection", step.project),

@@ -108,6 +108,10 @@ export interface DagFlow {
   readonly result?: string;
   /** The `catch` and `finally` beside it see its steps, as those of a machine are seen. */
   readonly isSeenBeside?: true;
+  /** It ends with the first step (or item) that succeeds, or ends at all, and with its output; the others are told to stop. */
+  readonly until?: "firstSuccess" | "firstEnd";
+  /** It fails when more steps and items than this have failed and were skipped: by number, or by share of the items. */
+  readonly tolerates?: { readonly failures: number } | { readonly share: number };
 }
 
 /** One step at a time, from `start` along the first transition that holds; loops allowed. */
@@ -145,6 +149,8 @@ interface StepCommon {
   readonly usesItem?: boolean;
   /** False: the instance is skipped without running, its output is null. */
   readonly when?: Expr;
+  /** The condition as its author wrote it, for people. */
+  readonly whenWritten?: string;
   readonly retry?: RetryPolicy;
   readonly timeoutMs?: number;
   /** The effect of a final failure on the flow. Default `abort`. */
@@ -266,6 +272,10 @@ export interface RetryPolicy {
   readonly backoff: "fixed" | "linear" | "exponential";
   readonly initialMs: number;
   readonly maxMs: number;
+  /** Only failures with these codes are repeated, whatever their executors say. */
+  readonly onCodes?: readonly string[];
+  /** Of a task: only failures for which it holds are repeated. It reads `failure`, with the number of the `attempt`. */
+  readonly when?: Expr;
   /** Share of the delay, 0 to 1, that is drawn deterministically from run, path and attempt. */
   readonly jitter: number;
 }

@@ -168,6 +168,8 @@ export interface Scope {
   losses: Losses | undefined;
   /** The scope's value, if a step has set it. */
   result: Handle | undefined;
+  /** It has its output, and what still runs is told to stop. */
+  isWon?: boolean;
 }
 
 export interface Variable {

@@ -37,7 +37,7 @@ class ControlScope implements ExpressionScope {
       case "error":
         return readPath(this.#error(), expr.path);
       case "done":
-        return hasSucceeded(this.#from, expr.name);
+        return hasSucceeded(this.#from, expr);
       case "run":
         return readPath(describeRun(this.#state, this.#from), expr.path);
       case "item":

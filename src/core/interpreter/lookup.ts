@@ -1,3 +1,4 @@
+import type { PathExpr } from "../expressions/expr.ts";
 import { SINGLE } from "../graph/shape.ts";
 import { stepPath } from "../graph/step-path.ts";
 import { isSeenBeside } from "../graph/steps-within.ts";
@@ -93,9 +94,15 @@ export function seeFailure(from: Viewpoint): Instance | undefined {
   return undefined;
 }
 
-/** Whether a step has succeeded, each item of it; without a name, the one whose `catch` or `finally` is around the viewpoint. */
-export function hasSucceeded(from: Viewpoint, name: string | undefined): boolean {
-  if (name === undefined) return seeFailure(from)?.outcome?.status === "succeeded";
+/**
+ * Whether a step has succeeded, each item of it; without a name, the one whose `catch` or `finally` is around the viewpoint, and
+ * with `body` that without its `catch`.
+ */
+export function hasSucceeded(from: Viewpoint, { name, path }: Pick<PathExpr, "name" | "path">): boolean {
+  if (name === undefined) {
+    const around = seeFailure(from);
+    return around?.outcome?.status === "succeeded" && !(path[0] === "body" && around.failure !== undefined);
+  }
   const seen = seeStep(from, name);
   if (seen === undefined) return false;
   const { status } = seen.state;

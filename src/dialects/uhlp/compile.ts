@@ -7,11 +7,19 @@ import { checkLater } from "../shape/check-later.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
-import type { LowerContext } from "./lower/lower-context.ts";
+import { freeId, type LowerContext } from "./lower/lower-context.ts";
 import { lowerFlow } from "./lower/lower-flow.ts";
 import { namesGiven } from "./lower/lower-work.ts";
 import { findTemplateFault, findUnfilledNames, remedyForUnfilled } from "./prompts/check-template.ts";
-import { blocksOf, type Level, type StepDefinition, toLevel } from "./shape/step-shape.ts";
+import {
+  type Block,
+  blocksOf,
+  type Level,
+  type StepBody,
+  type StepDefinition,
+  toLevel,
+  toOnError,
+} from "./shape/step-shape.ts";
 import { rules } from "./shape/texts.ts";
 import { type ReadWorkflow, workflow as shape } from "./shape/workflow-shape.ts";
 
@@ -28,7 +36,7 @@ export async function compileUhlp(
   const workflow = shape.read(root, TOP, reader);
   // Nothing at the top is needed so much that the rest could not be read without.
   if (workflow === undefined) throw new Error("A map is read as a workflow.");
-  const level = toLevel(workflow);
+  const level = { ...toLevel(workflow), ...toOnError(workflow.onError, workflow.at) };
   const steps = listSteps(level);
   const tooMany = steps[MAX_STEPS];
   if (tooMany !== undefined) {
@@ -36,13 +44,17 @@ export async function compileUhlp(
     problems.error({ code: "TOO_MANY_STEPS", at: tooMany.at, message });
     return { problems: problems.toArray() };
   }
+  const stepIds = new Set(steps.map(({ id }) => id));
   const lowering: LowerContext = {
     workflowId: workflow.workflowId?.value ?? "",
     payload: workflow.references === "lenient" ? undefined : workflow.inputSchema,
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,
-    stepIds: new Set(steps.map(({ id }) => id)),
+    stepIds,
+    runVariables: new Set([workflow, ...steps.map(({ body }) => body)].flatMap(namesSetBy)),
+    outputId: workflow.output === undefined ? undefined : freeId("output", { stepIds }),
     files: [],
+    undos: [],
     variables: new Set(),
     readsLastError: false,
     conditionCount: 0,
@@ -58,12 +70,16 @@ export async function compileUhlp(
   return { graph, files: lowering.files, problems: problems.toArray() };
 }
 
+/** Names under `variables`, of the workflow or of a `set` step. */
+function namesSetBy(body: StepBody | ReadWorkflow): readonly string[] {
+  return body !== undefined && "variables" in body ? [...(body.variables?.entries.keys() ?? [])] : [];
+}
+
 /** Those inside of blocks follow the step that they belong to. */
-function listSteps({ steps }: Level): readonly StepDefinition[] {
-  return [...steps.values()].flatMap((step) => [
-    step,
-    ...blocksOf(step.body).flatMap((block) => (block.kind === "written" ? listSteps(block.level) : [])),
-  ]);
+function listSteps({ steps, onError }: Level): readonly StepDefinition[] {
+  const inside = (block: Block) => (block.kind === "written" ? listSteps(block.level) : []);
+  const all = [...steps.values()].flatMap((step) => [step, ...blocksOf(step.body).flatMap(inside)]);
+  return onError === undefined ? all : [...all, ...inside(onError.block)];
 }
 
 /** Of the prompts that are written in the file itself. Those of prompt files are checked when these are read. */
@@ -97,7 +113,7 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
 function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
   const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
-  const flow = lowerFlow(level, context);
+  const flow = lowerFlow(level, workflow, context);
   if (flow === undefined) return undefined;
   return {
     format: 1,
@@ -116,7 +132,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
 
 /** `workflow.lastError`: every step that fails leaves its failure behind. Only where it is read: flows pay for it. */
 function keepLastError(flow: MachineFlow): MachineFlow {
-  return { ...flow, variables: { lastError: null }, steps: flow.steps.map(noteFailure) };
+  return { ...flow, variables: { ...flow.variables, lastError: null }, steps: flow.steps.map(noteFailure) };
 }
 
 const FAILURE: Expr = { op: "path", root: "failure", path: [] };

@@ -1,9 +1,9 @@
 import { type Dialect, keys, type Reach, words } from "../dialect.ts";
-import type { ControlBody, WorkBody } from "./shape/step-shape.ts";
+import type { ControlBody, HttpBody, WorkBody } from "./shape/step-shape.ts";
 import type { ReadCode } from "./shape/work-shape.ts";
 import type { ReadWorkflow } from "./shape/workflow-shape.ts";
 
-const reach: Reach<ReadWorkflow | WorkBody | ControlBody | ReadCode> = {
+const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> = {
   ...words("name", "description", "workflowId", "version", "startAt", "steps", "maxSteps", "timeout"),
   ...words(
     "references",
@@ -19,6 +19,25 @@ const reach: Reach<ReadWorkflow | WorkBody | ControlBody | ReadCode> = {
   ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function"),
   ...words("code", "list", "message", "key", "duration", "until", "event", "body", "data", "default", "catch"),
   ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),
+  ...words(
+    "if",
+    "variables",
+    "output",
+    "onError",
+    "condition",
+    "maxIterations",
+    "toleratedFailures",
+    "compensate",
+    "status",
+    "method",
+    "query",
+    "expectedStatus",
+    "response",
+    "outputSchema",
+  ),
+  ...words("maxResponseBytes"),
+  ...keys(["variables", "addresses"], "url", "headers"),
+  ...keys(["variables"], "auth"),
   ...words("itemVar", "routes", "sources", "strategy", "failOnError", "finally"),
   ...keys(["dialects"], "dialect"),
   ...keys(["variables"], "trigger"),

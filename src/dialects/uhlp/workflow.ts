@@ -10,6 +10,8 @@ export interface Reference {
 export interface LevelOf<Step> {
   readonly startAt: Reference | undefined;
   readonly steps: ReadonlyMap<string, Step>;
+  /** What runs where the workflow fails, in place of a step around it. */
+  readonly onError?: { readonly owner: Step; readonly block: BlockOf<Step> };
 }
 
 /** The steps that run inside a control step: those of the same level from `start` on, or steps of a level of its own. */

@@ -5,7 +5,7 @@ import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { Outbound, OutboundRequest } from "../../ports/outbound.ts";
 import type { CapacityPools } from "../capacity/capacity-pools.ts";
 import { createRedactor, redactOutcome } from "../output/redact.ts";
-import { type HttpInput, isSafe, readHttpInput, secretsOf } from "./http-input.ts";
+import { authorizationOf, type HttpInput, isSafe, readHttpInput, secretsOf } from "./http-input.ts";
 import { toOutcome, toUnsendable } from "./to-outcome.ts";
 
 export interface HttpOptions {
@@ -42,7 +42,11 @@ async function request(
   const asked = toRequest(input, task);
   if ("problem" in asked) return toUnsendable(asked.problem);
   const { outbound, maxBytes, capacity } = options;
-  const limits = { timeoutMs: task.timeoutMs ?? options.timeoutMs, maxBytes, maxRedirects: MAX_REDIRECTS };
+  const limits = {
+    timeoutMs: task.timeoutMs ?? options.timeoutMs,
+    maxBytes: Math.min(maxBytes, input.max_bytes ?? maxBytes),
+    maxRedirects: MAX_REDIRECTS,
+  };
   const send = async () => toOutcome(await outbound.request({ ...asked, ...limits, reach: task.reach }, signal), input);
   if (capacity === undefined) return send();
   return capacity.ofServer(new URL(asked.url)).send<Outcome>(
@@ -66,17 +70,19 @@ interface Unsendable {
 /** The request of a step. One that may change something bears the idempotency key, unless the step gives one. */
 function toRequest(input: HttpInput, { idempotencyKey }: Pick<Task, "idempotencyKey">): Request | Unsendable {
   const url = URL.parse(input.url.trim());
-  if (url === null) return { problem: "`url` is no address." };
+  if (url === null) return { problem: "`url` is no address, or a value in it is missing." };
   addQuery(url, input.query);
   const body = toBody(input.body);
   const own = toHeaders(input.headers);
   if ("problem" in own) return own;
+  const authorization = authorizationOf(input);
   const headers = {
     ...(isSafe(input) ? {} : { "idempotency-key": idempotencyKey }),
     ...(body === undefined
       ? {}
       : { "content-type": body.type, "content-length": String(Buffer.byteLength(body.text)) }),
     accept: "application/json, text/*;q=0.9, */*;q=0.5",
+    ...(authorization === undefined ? {} : { authorization }),
     ...own.headers,
   };
   return { url: url.href, method: input.method, headers, ...(body === undefined ? {} : { body: body.text }) };

@@ -7,13 +7,22 @@ const values = z.custom<JsonObject>(isJsonObject).catch({});
 const INPUT = z.object(
   {
     method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]).default("GET"),
-    url: z.string("an http task needs a `url`"),
+    /** Of a list the texts at odd places are encoded; empty where one of them is missing. */
+    url: z.union([z.string(), z.array(z.custom<Json>()).transform(joinAddress)], "an http task needs a `url`"),
     headers: values,
     query: values,
     /** A text is sent as it is, everything else as JSON. */
     body: z.custom<Json>().default(null),
     /** Absent: 200 to 299. */
     expected_status: z.array(z.number()).optional(),
+    auth: z
+      .union([
+        z.object({ bearer: z.string() }),
+        z.object({ basic: z.object({ username: z.string(), password: z.string() }) }),
+      ])
+      .optional(),
+    response: z.enum(["auto", "json", "text"]).default("auto"),
+    max_bytes: z.number().optional(),
   },
   "an http task needs an object as its input",
 );
@@ -31,10 +40,28 @@ export function isSafe({ method }: Pick<HttpInput, "method">): boolean {
   return method === "GET" || method === "HEAD";
 }
 
+function joinAddress(parts: readonly Json[]): string {
+  const texts = parts.map((part, index) => {
+    if (part === null || typeof part === "object") return "";
+    return index % 2 === 0 || (index === 1 && parts[0] === "") ? String(part) : encodeURIComponent(String(part));
+  });
+  return texts.some((text, index) => text === "" && index % 2 === 1) ? "" : texts.join("");
+}
+
+/** The header that `auth` asks for. */
+export function authorizationOf({ auth }: HttpInput): string | undefined {
+  if (auth === undefined) return undefined;
+  if ("bearer" in auth) return `Bearer ${auth.bearer}`;
+  return `Basic ${Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString("base64")}`;
+}
+
 /** Whole, and without the word before it: `Bearer abc`. */
-export function secretsOf({ headers }: HttpInput): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    isSecret(name) && typeof value === "string" ? [value, value.replace(/^\S+\s+/, "")] : [],
+export function secretsOf(input: HttpInput): readonly string[] {
+  const { headers, auth } = input;
+  const authorization = authorizationOf(input);
+  const password = auth !== undefined && "basic" in auth ? { password: auth.basic.password } : {};
+  return Object.entries({ ...headers, ...(authorization === undefined ? {} : { authorization }), ...password }).flatMap(
+    ([name, value]) => (isSecret(name) && typeof value === "string" ? [value, value.replace(/^\S+\s+/, "")] : []),
   );
 }
 

@@ -27,7 +27,7 @@ export function toOutcome(result: OutboundResult, input: HttpInput): Outcome {
   const { status, headers, isCut } = result;
   const effect = isSafe(input) ? "none" : "done";
   if (isCut) {
-    const message = `${originOf(input)} sent an answer that is larger than \`limits.max_output_bytes\`.`;
+    const message = `${originOf(input)} sent an answer that is larger than \`limits.max_output_bytes\` or the step allows.`;
     return toFailed("OUTPUT_TOO_LARGE", { message, retryable: false, effect, costMicro: 0 });
   }
   const type = headers["content-type"] ?? "";
@@ -36,7 +36,7 @@ export function toOutcome(result: OutboundResult, input: HttpInput): Outcome {
     const message = `${originOf(input)} answered with ${type || "bytes"}, which is no text.`;
     return toFailed("HTTP_FAILED", { message, retryable: false, effect, costMicro: 0 });
   }
-  const read = readBody(text, type);
+  const read = readBody(text, input.response === "auto" ? type : input.response === "json" ? "application/json" : "");
   if (!read.ok) return { ...toUnreadable(text, { type, flaw: read.flaw }, input), costMicro: 0 };
   return { status: "succeeded", output: { status, headers: toShownHeaders(headers), body: read.value }, costMicro: 0 };
 }

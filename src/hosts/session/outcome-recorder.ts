@@ -21,6 +21,7 @@ import {
 import type { RunningTask } from "./tasks/running-task.ts";
 import {
   type Arrival,
+  decideRetry,
   maskProjection,
   type Projection,
   projectionExprs,
@@ -176,7 +177,11 @@ export class OutcomeRecorder {
     const failed = policies.cleanFailed(task, outcome);
     const { event, details, error } = toFailedEvent(task, failed, { at, mask: (text) => writer.mask(text) });
     return whenLoaded(this.#projectionValues(task), (values) => {
-      run.apply({ ...event, ...this.#project(task, values, { output: { error }, hasFailed: true }) }, details);
+      const retryable = decideRetry(run.state, task.instance, values, error) ?? event.retryable;
+      run.apply(
+        { ...event, retryable, ...this.#project(task, values, { output: { error }, hasFailed: true }) },
+        details,
+      );
       policies.queueAlertWebhooks(task, at);
     });
   }

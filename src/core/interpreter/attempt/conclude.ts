@@ -37,7 +37,7 @@ export function failInstance(
 ): void {
   // It was told to stop: its end is no failure of its own.
   if (instance.scope.phase === "cancelling") return concludeInstance(turn, instance, { status: "cancelled" });
-  if (options.mayRetry && retries(turn, instance)) return;
+  if (options.mayRetry && retries(turn, instance, failure)) return;
   if (isReported(instance)) {
     const end: CallEnd = { scope: options.body, output: 0, failure, now: turn.state.now };
     return succeedInstance(turn, instance, reportOn(instance, end));
@@ -104,9 +104,10 @@ function assignVariables(turn: Turn, instance: Instance, assigned: JsonObject | 
 }
 
 /** True: there will be another attempt. When, is decided here and recorded. */
-function retries(turn: Turn, instance: Instance): boolean {
+function retries(turn: Turn, instance: Instance, { code }: Failure): boolean {
   const policy = instance.step.step.retry;
   if (policy === undefined || instance.scope.phase !== "open") return false;
+  if (policy.onCodes?.includes(code) === false) return false;
   instance.failures += 1;
   if (instance.failures >= policy.maxAttempts) return false;
   const { state } = turn;

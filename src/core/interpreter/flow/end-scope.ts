@@ -9,7 +9,7 @@ import { forgetLosses, markLosses, passLossesOn } from "./losses.ts";
 /** A pass through a flow is over: the instance around it goes on, or the run ends. */
 export function endScope(turn: Turn, scope: Scope): void {
   if (scope.phase === "ended" || scope.live.size > 0) return;
-  const hasSucceeded = scope.phase === "open";
+  const hasSucceeded = scope.phase === "open" || scope.isWon === true;
   scope.phase = "ended";
   const { parent } = scope;
   if (parent === undefined) return endRun(turn, scope);

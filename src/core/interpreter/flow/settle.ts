@@ -12,7 +12,7 @@ import {
 import type { JsonObject } from "../../json.ts";
 import { evaluateControl } from "../control-scope.ts";
 import type { Turn } from "../turn.ts";
-import { failScope, forgetLosses, notePartial } from "./losses.ts";
+import { cancelScope, failScope, forgetLosses, notePartial } from "./losses.ts";
 import { fillPlace } from "./window.ts";
 
 /** One instance of a step: by index in its fan-out, or `SINGLE_ITEM`. */
@@ -54,6 +54,7 @@ export function settleItem(turn: Turn, { scope, step, item }: Item, outcome: Ins
     scope.result = state.items === SINGLE_ITEM ? outcome.handle : { kind: "list", handles: state.handle };
   }
   if (outcome.status === "failed") applyFailure(turn, { scope, step, item }, outcome.failure, status);
+  endEarly(turn, scope, outcome);
   if (scope.phase !== "open") {
     if (scope.live.size === 0) turn.work.push({ type: "endScope", scope });
   } else if (scope.flow.flow.kind === "machine") settleInMachine(turn, scope, step, state);
@@ -88,9 +89,34 @@ function handleOf(scope: Scope, outcome: InstanceOutcome): StepState["handle"][n
 
 /** The effect of a final failure on the flow. */
 function applyFailure(turn: Turn, { scope, step }: Item, failure: Failure, status: InstanceStatus): void {
-  if (status !== "failed") notePartial(turn, scope);
-  else if (scope.flow.flow.kind === "dag") failScope(turn, scope, failure);
-  else failVisit(scope.steps[step], failure);
+  const state = scope.steps[step];
+  if (status !== "failed") {
+    notePartial(turn, scope);
+    if (state !== undefined && isTooMuch(scope, state)) failScope(turn, scope, failure);
+  } else if (scope.flow.flow.kind === "dag") failScope(turn, scope, failure);
+  else failVisit(state, failure);
+}
+
+/** Where the first one decides. */
+function endEarly(turn: Turn, scope: Scope, outcome: InstanceOutcome): void {
+  const until = scope.flow.flow.kind === "dag" ? scope.flow.flow.until : undefined;
+  if (until === undefined || scope.isWon === true) return;
+  const hasWon = outcome.status === "succeeded" && scope.phase === "open";
+  if (!hasWon && !(until === "firstEnd" && outcome.status === "failed")) return;
+  if (hasWon) {
+    scope.isWon = true;
+    scope.result = outcome.handle;
+    scope.losses = undefined;
+  }
+  cancelScope(turn, scope);
+}
+
+/** Whether more has failed in a flow than it takes. */
+function isTooMuch({ flow: { flow }, steps }: Scope, { status: items }: StepState): boolean {
+  if (flow.kind !== "dag" || flow.tolerates === undefined) return false;
+  const failed = steps.flatMap((state) => state?.status.filter((each) => each === "lost" || each === "resumed") ?? []);
+  const { tolerates } = flow;
+  return failed.length > ("share" in tolerates ? Math.floor(tolerates.share * items.length) : tolerates.failures);
 }
 
 /** Running items of the fan-out may finish, and no more start. */
@@ -211,7 +237,13 @@ function endMachine(
     failScope(
       turn,
       scope,
-      state.failure ?? { code: "STEP_FAILED", message: `"${id}" ends the flow as failed.`, seq: 0 },
+      // A `catch` that ends as failed, and has not failed itself, passes on what it handles.
+      state.failure ??
+        (scope.role === "catch" ? scope.parent?.failure : undefined) ?? {
+          code: "STEP_FAILED",
+          message: `"${id}" ends the flow as failed.`,
+          seq: 0,
+        },
     );
   } else {
     scope.result ??= state.items === SINGLE_ITEM ? (state.handle[0] ?? 0) : { kind: "list", handles: state.handle };

@@ -32,8 +32,12 @@ export interface ExpressionScope {
   readonly steps: ReadonlySet<string>;
   /** Loop variables by name; `name` is the id of the step that loops. */
   readonly locals: ReadonlyMap<string, LoopVariable>;
+  /** Variables of the run: `vars.NAME`. */
+  readonly variables?: ReadonlySet<string>;
   /** `step.output`: in conditions and `outputMapping`. */
   readonly allowsOutput: boolean;
+  /** `step.attempt`: in conditions of `retryPolicy`. */
+  readonly allowsAttempt?: boolean;
   /** `error`: inside of `catch`. */
   readonly allowsError: boolean;
   readonly workflowId: string;

@@ -22,7 +22,7 @@ export function visibleRoots(scope: ExpressionScope): readonly string[] {
   const { locals, allowsOutput, allowsError } = scope;
   return [
     ...locals.keys(),
-    ...["trigger", "context", "steps", "workflow"],
+    ...["trigger", "context", "steps", "workflow", ...((scope.variables?.size ?? 0) === 0 ? [] : ["vars"])],
     ...(allowsOutput ? ["step"] : []),
     ...(allowsError ? ["error"] : []),
   ];
@@ -49,9 +49,13 @@ function resolveRoot(written: Written, scope: ExpressionScope): Resolved {
     case "steps":
       return resolveStep(written, scope);
     case "step":
+      if (scope.allowsAttempt === true && keys[0]?.key === "attempt" && keys.length === 1)
+        return path({ root: "failure", path: ["attempt"] });
       return scope.allowsOutput ? resolveOutput(root, keys) : refuseRoot(root, scope);
     case "error":
       return scope.allowsError ? path({ root: "error", path: toPath(keys) }) : refuseRoot(root, scope);
+    case "vars":
+      return resolveVariable(root, keys, scope);
     case "workflow":
       return resolveWorkflow(root, keys, scope);
     default:
@@ -116,6 +120,18 @@ function resolveOutput(root: Key, [output, ...rest]: readonly Key[]): Resolved {
   if (output?.key === "output") return path({ root: "output", path: toPath(rest) });
   const message = "Of the step that has just run, only `step.output` can be read.";
   return refuse(output ?? root, { message, remedy: "Write `step.output...`." });
+}
+
+function resolveVariable(
+  root: Key,
+  [name, ...rest]: readonly Key[],
+  { variables = new Set() }: ExpressionScope,
+): Resolved {
+  const known = String(name?.key ?? "");
+  if (variables.has(known)) return path({ root: "vars", name: known, path: toPath(rest) });
+  const message = name === undefined ? "`vars` alone is nothing." : `No step sets \`vars.${toExcerpt(known)}\`.`;
+  const remedy = suggest(known, variables) ?? "Name it under `variables` of the workflow, or in a `set` step.";
+  return refuse(name ?? root, { message, remedy });
 }
 
 const WORKFLOW_FIELDS = ["id", "name", "startTime", "runId", "lastError"];

@@ -77,12 +77,15 @@ function toPlan(
   { start, owners, context }: Pick<FlowPlan, "start" | "owners"> & { readonly context: LowerContext },
 ): FlowPlan {
   const taken = new Map<string, StepDefinition>();
+  const take = (step: StepDefinition, begin: Reference) => {
+    const inside = reach(level, begin, { owners: [...owners, step], context });
+    for (const id of inside.keys()) if (!taken.has(id)) taken.set(id, step);
+  };
   for (const step of candidates.values()) {
-    for (const begin of blockStartsOf(step.body)) {
-      const inside = reach(level, begin, { owners: [...owners, step], context });
-      for (const id of inside.keys()) if (!taken.has(id)) taken.set(id, step);
-    }
+    for (const begin of blockStartsOf(step.body)) take(step, begin);
   }
+  if (owners.length === 0 && level.onError?.block.kind === "reference")
+    take(level.onError.owner, level.onError.block.start);
   const members = new Map([...candidates].filter(([id]) => !taken.has(id)));
   return { level, start, members, taken, owners };
 }
@@ -155,7 +158,7 @@ export interface PlannedBlock {
   readonly onlyId: string | undefined;
   /** The ids of its steps. */
   readonly ids: readonly string[];
-  lower(inner: Partial<Pick<FlowScope, "visible" | "locals" | "allowsError" | "fanOuts">>): MachineFlow;
+  lower(inner: Partial<Omit<FlowScope, "level" | "owners">>): MachineFlow;
 }
 
 /** Undefined: the block has no beginning, which has been reported. */

@@ -3,7 +3,9 @@ import type { NeededFile } from "../../definition.ts";
 import type { ProblemList } from "../../problem-list.ts";
 import type { Range } from "../../source/source-text.ts";
 import type { ExpressionScope } from "../expressions/expression-fault.ts";
+import type { ReadRetry } from "../shape/step-fields.ts";
 import type { Level, StepDefinition } from "../shape/step-shape.ts";
+import type { Undo } from "./lower-whole.ts";
 
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
@@ -13,7 +15,13 @@ export interface LowerContext {
   readonly maxSteps: number;
   /** Every id of the file. */
   readonly stepIds: ReadonlySet<string>;
+  /** Names of variables of the run. */
+  readonly runVariables: ReadonlySet<string>;
+  /** The step that shapes the output of the workflow where it ends well. */
+  readonly outputId: string | undefined;
   readonly files: NeededFile[];
+  /** Of steps with `compensate`, in the order of the file. */
+  readonly undos: Undo[];
   /** Names of variables of the environment that steps are given. */
   readonly variables: Set<string>;
   readsLastError: boolean;
@@ -38,6 +46,10 @@ export interface FlowScope {
   readonly owners: readonly StepDefinition[];
   /** Ids of the fan-outs around, by which loop variables are found. */
   readonly fanOuts: ReadonlySet<string>;
+  /** Several of them may run at once. */
+  readonly isConcurrent?: boolean;
+  /** It takes something back, or answers a failure of the workflow. */
+  readonly isUndo?: boolean;
 }
 
 /** Blocks that share steps have a copy each, and blocks inside of them again. */
@@ -56,7 +68,11 @@ export function isTooLarge(context: LowerContext, at: Range): boolean {
 }
 
 /** An id for a step that the file does not have, different from all that it has. */
-export function freeId(wanted: string, context: LowerContext, taken: ReadonlySet<string> = new Set()): string {
+export function freeId(
+  wanted: string,
+  context: Pick<LowerContext, "stepIds">,
+  taken: ReadonlySet<string> = new Set(),
+): string {
   let id = wanted;
   while (context.stepIds.has(id) || taken.has(id)) id = `${id}_`;
   return id;
@@ -69,12 +85,14 @@ export type Doing = Step extends infer Kind ? (Kind extends Step ? Omit<Kind, "i
 export const UNREADABLE: Doing = { kind: "set" };
 
 interface Attempting {
-  readonly retryPolicy: Step["retry"];
+  readonly retryPolicy: ReadRetry | undefined;
   readonly timeout: number | undefined;
 }
 
 /** The settings of single attempts. */
-export function attemptsOf({ retryPolicy: retry, timeout: timeoutMs }: Attempting): Pick<Step, "retry" | "timeoutMs"> {
+export function attemptsOf({ retryPolicy, timeout: timeoutMs }: Attempting): Pick<Step, "retry" | "timeoutMs"> {
+  if (retryPolicy === undefined) return { retry: undefined, timeoutMs };
+  const { condition: _, ...retry } = retryPolicy;
   return { retry, timeoutMs };
 }
 

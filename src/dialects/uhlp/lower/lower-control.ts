@@ -8,7 +8,7 @@ import { toSources } from "../shape/control-shape.ts";
 import type { ControlBody, ControlOf, StepDefinition } from "../shape/step-shape.ts";
 import type { PlanBlock } from "./flow-plan.ts";
 import { attemptsOf, type Doing, effortOf, freeId, UNREADABLE } from "./lower-context.ts";
-import { lowerLoop, lowerParallel } from "./lower-fan-out.ts";
+import { lowerLeaving, lowerLoop, lowerParallel, lowerWhile } from "./lower-fan-out.ts";
 import { lowerSplit } from "./lower-split.ts";
 import { lowerInputs, lowerName, lowerValue, type ValueScope } from "./lower-value.ts";
 
@@ -21,12 +21,19 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
       return lowerFail(body, scope);
     case "loop":
       return lowerLoop(step, body, scope, planBlock);
+    case "while":
+      return lowerWhile(step, body, scope, planBlock);
+    case "break":
+    case "continue":
+      return lowerLeaving(step, body.subtype, scope);
     case "parallel":
       return lowerParallel(step, body, scope, planBlock);
     case "branch":
       return { kind: "set" };
     case "split":
       return lowerSplit(step, body, scope, planBlock);
+    case "set":
+      return lowerSet(body, scope);
     case "merge":
       return { kind: "set", value: lowerMerge(body, scope) };
     case "wait":
@@ -54,6 +61,14 @@ function lowerResponse({ resultType, data, inputMapping }: ControlOf<"formatResp
 function refuseOddStatus(node: YamlNode | undefined, value: Expr | undefined, { context }: ValueScope): void {
   const at = node?.kind === "map" ? node.entries.get("statusCode")?.value : undefined;
   const status = value?.op === "object" ? value.entries["statusCode"] : undefined;
+  refuseStatus(at, status, { context });
+}
+
+function refuseStatus(
+  at: YamlNode | undefined,
+  status: Expr | undefined,
+  { context }: Pick<ValueScope, "context">,
+): void {
   if (at === undefined || status?.op !== "literal" || status.value === null) return;
   if (toHttpStatus(status.value) !== undefined) return;
   context.problems.error({
@@ -65,15 +80,33 @@ function refuseOddStatus(node: YamlNode | undefined, value: Expr | undefined, { 
 }
 
 /** In a block it fails the block: the steps around may answer for it. */
-function lowerFail({ code, message, details }: ControlOf<"fail">, scope: ValueScope): Doing {
-  const said = details && lowerValue(details, { ...scope, takesPlainText: true });
-  refuseOddStatus(details, said, scope);
+function lowerFail({ code, message, details, status }: ControlOf<"fail">, scope: ValueScope): Doing {
+  const own = details && lowerValue(details, { ...scope, takesPlainText: true });
+  refuseOddStatus(details, own, scope);
+  const statusCode = status && lowerValue(status, scope);
+  refuseStatus(status, statusCode, scope);
+  const said =
+    statusCode === undefined ? own : call("merge", own ?? toObject([]), toObject([["statusCode", statusCode]]));
   const input = toObject([
     ["code", literal(code ?? "")],
     ["message", lowerValue(message, { ...scope, takesPlainText: true })],
     ["details", said],
   ]);
   return { kind: "task", executor: "fail", input };
+}
+
+/** The values are made at once and are the output, from which the variables are set. */
+function lowerSet({ variables }: ControlOf<"set">, scope: ValueScope): Doing {
+  const entries = [...(variables?.entries ?? [])].map(([name, { value }]) => [name, lowerValue(value, scope)] as const);
+  return toSet(Object.fromEntries(entries));
+}
+
+export function toSet(variables: { readonly [name: string]: Expr }): Extract<Doing, { kind: "set" }> {
+  return {
+    kind: "set",
+    value: toObject(Object.entries(variables).map(([name, value]) => [name, orNull(value)])),
+    assign: Object.fromEntries(Object.keys(variables).map((name) => [name, output(name)])),
+  };
 }
 
 /** Real files write it there as well, as they write texts in expressions: in quotes of its own. */

@@ -1,12 +1,19 @@
+import type { Expr } from "../../../core/expressions/expr.ts";
+import { mapChildren } from "../../../core/expressions/walk-paths.ts";
 import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
+import { output as outputAt } from "../../build-expr.ts";
 import { type Level, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
+import type { ReadWorkflow } from "../shape/workflow-shape.ts";
 import { type FlowPlan, type PlanBlock, planBlock, planLevel } from "./flow-plan.ts";
-import { type FlowScope, isTooLarge, type LowerContext } from "./lower-context.ts";
+import { type FlowScope, freeId, isTooLarge, type LowerContext } from "./lower-context.ts";
+import { toSet } from "./lower-control.ts";
 import { lowerStep } from "./lower-step.ts";
 import { lowerTransitions } from "./lower-transitions.ts";
+import { lowerValue, type ValueScope } from "./lower-value.ts";
+import { lowerUndo, withCare } from "./lower-whole.ts";
 
 /** The flow of the whole workflow. Undefined where it has no beginning, which is reported. */
-export function lowerFlow(level: Level, context: LowerContext): MachineFlow | undefined {
+export function lowerFlow(level: Level, top: Top, context: LowerContext): MachineFlow | undefined {
   const plan = planLevel(level, [], context);
   const scope: FlowScope = {
     level,
@@ -16,7 +23,49 @@ export function lowerFlow(level: Level, context: LowerContext): MachineFlow | un
     owners: [],
     fanOuts: new Set(),
   };
-  return plan && lowerPlan(plan, scope, context);
+  if (plan === undefined) return undefined;
+  const flow = lowerPlan(plan, scope, context);
+  const inside: FlowScope = { ...scope, visible: new Set(plan.members.keys()) };
+  const { owner, block } = level.onError ?? {};
+  const onError =
+    block && owner && blockPlanner(context)(block, owner, inside)?.lower({ allowsError: true, isUndo: true });
+  const whole = withOutput(withVariables(flow, top, { flow: scope, context }), top, { flow: inside, context });
+  return withCare(whole, onError, context);
+}
+
+/** The keys of a workflow that are about its run as a whole. */
+type Top = Pick<ReadWorkflow, "variables" | "output">;
+
+/** First values that must be computed are set by a step before all others. */
+function withVariables(flow: MachineFlow, { variables: given }: Top, scope: ValueScope): MachineFlow {
+  const { runVariables } = scope.context;
+  if (runVariables.size === 0) return flow;
+  const first = Object.fromEntries(
+    [...(given?.entries ?? [])].map(([name, { value }]) => [name, lowerValue(value, scope)]),
+  );
+  const known = Object.entries(first).flatMap(([name, { ...value }]) =>
+    value.op === "literal" ? [[name, value.value] as const] : [],
+  );
+  const variables = {
+    ...Object.fromEntries([...runVariables].map((name) => [name, null])),
+    ...Object.fromEntries(known),
+  };
+  if (known.length === Object.keys(first).length) return { ...flow, variables };
+  const id = freeId("variables", scope.context);
+  const step: Step = { id, ...toSet(first), transitions: [{ on: "success", to: flow.start }] };
+  return { ...flow, ...oneMore(flow), variables, start: id, steps: [step, ...flow.steps] };
+}
+
+/** Transitions that end the workflow well lead to this step. */
+function withOutput(flow: MachineFlow, { output }: Top, scope: ValueScope): MachineFlow {
+  const { outputId: id } = scope.context;
+  if (output === undefined || id === undefined) return flow;
+  const step: Step = { id, kind: "respond", value: lowerValue(output, { ...scope, takesPlainText: true }) };
+  return { ...flow, ...oneMore(flow), steps: [...flow.steps, step] };
+}
+
+function oneMore({ maxVisits }: MachineFlow): Pick<MachineFlow, "maxVisits"> {
+  return maxVisits === undefined ? {} : { maxVisits: maxVisits + 1 };
 }
 
 /** `around`: what the control step around sees. */
@@ -32,7 +81,18 @@ function lowerMember(step: StepDefinition, plan: FlowPlan, scope: FlowScope, con
   context.stepCount += 1;
   if (isTooLarge(context, step.at)) return undefined;
   const lowered = lowerStep(step, { flow: scope, context }, blockPlanner(context));
-  return { ...lowered, ...lowerTransitions(step, plan, scope, context) };
+  const planBlock = blockPlanner(context);
+  const undo = lowerUndo(step, { flow: scope, context }, planBlock);
+  const { assign, ...leading } = lowerTransitions(step, plan, scope, context);
+  const isSet = (name: string | undefined) => name !== undefined && lowered.assign?.[name] !== undefined;
+  // The variables of a step are set together: what is computed for its transitions reads them from its output.
+  const atStep = (expr: Expr): Expr =>
+    expr.op === "path" && expr.root === "vars" && isSet(expr.name)
+      ? { ...expr, ...outputAt(expr.name ?? "", ...expr.path) }
+      : mapChildren(expr, atStep);
+  const computed = Object.entries(assign ?? {}).map(([name, expr]) => [name, atStep(expr)] as const);
+  const assigned = { ...lowered.assign, ...undo, ...Object.fromEntries(computed) };
+  return { ...lowered, ...leading, ...(Object.keys(assigned).length === 0 ? {} : { assign: assigned }) };
 }
 
 function blockPlanner(context: LowerContext): PlanBlock {

@@ -102,7 +102,12 @@ function lowerRoutes(
     const planned = block && planBlock(block, step, scope.flow);
     if (planned === undefined) return [];
     const id = fanOutId(planned, name, scope);
-    const item = lowerItem(planned, { id, variables: [[body.itemVar, { root: "item", name: id }]], scope });
+    const item = lowerItem(planned, {
+      id,
+      variables: [[body.itemVar, { root: "item", name: id }]],
+      scope,
+      isConcurrent: body.maxConcurrency > 1,
+    });
     const list = call("coalesce", outputOf(sortId, 0, name));
     const each = { list, maxConcurrent: body.maxConcurrency };
     return [{ name, step: { ...item, after: [sortId], each, ...failureRule(body) } }];

@@ -2,32 +2,69 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import { mapChildren } from "../../../core/expressions/walk-paths.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 import { isJsonObject } from "../../../core/json.ts";
-import { outputOf } from "../../build-expr.ts";
+import { isEqualTo, literal, outputOf } from "../../build-expr.ts";
 import type { YamlNode } from "../../source/yaml-node.ts";
-import type { StepDefinition } from "../shape/step-shape.ts";
+import { conditionOf, type StepDefinition } from "../shape/step-shape.ts";
 import type { PlanBlock } from "./flow-plan.ts";
 import { type Doing, freeId, UNREADABLE } from "./lower-context.ts";
 import { lowerControl } from "./lower-control.ts";
-import { lowerValue, type ValueScope } from "./lower-value.ts";
-import { lowerWork } from "./lower-work.ts";
+import { isDecidable, lowerValue, type ValueScope } from "./lower-value.ts";
+import { lowerRequest, lowerWork } from "./lower-work.ts";
 
 /** A step without where it leads. */
 export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Step {
-  const done = lowerDoing(step, scope, planBlock);
+  const done = repeatIf(step, lowerDoing(step, scope, planBlock), scope);
   const { id, at, body } = step;
   const output = body !== undefined && "outputMapping" in body ? body.outputMapping : undefined;
   return {
     id,
     description: body?.description?.value || undefined,
     place: scope.context.problems.source.position(at),
-    ...(output === undefined ? done : shapeOutput(id, { output, done }, scope)),
+    ...underCondition(step, output === undefined ? done : shapeOutput(id, { output, done }, scope), scope),
   };
+}
+
+/** The condition of a `retryPolicy`. Only failures of work have details that are known in time. */
+function repeatIf({ body }: StepDefinition, done: Doing, scope: ValueScope): Doing {
+  const condition = body !== undefined && "retryPolicy" in body ? body.retryPolicy?.condition : undefined;
+  if (condition === undefined) return done;
+  if (done.kind !== "task" || done.retry === undefined) {
+    const message = "Only steps that do work are repeated by a condition.";
+    const remedy = "Write `onCodes`, or give the policy to the step inside.";
+    scope.context.problems.error({ code: "NOT_SUPPORTED", at: condition, message, remedy });
+    return done;
+  }
+  const flow = { ...scope.flow, allowsError: true };
+  const when = toFailure(lowerValue(condition, { ...scope, flow, allowsAttempt: true, allowsOutput: true }));
+  return { ...done, retry: { ...done.retry, when } };
+}
+
+function toFailure(expr: Expr): Expr {
+  if (expr.op !== "path") return mapChildren(expr, toFailure);
+  return expr.root === "error" ? { ...expr, root: "failure" } : expr;
+}
+
+/** `if`: what the core cannot decide is computed by a step before it, in a flow of both. */
+function underCondition({ id: stepId, body }: StepDefinition, done: Doing, scope: ValueScope): Doing {
+  const condition = conditionOf(body);
+  if (condition === undefined) return done;
+  const whenWritten = String(condition.value);
+  const when = lowerValue(condition, scope);
+  if (isDecidable(when)) return { ...done, when, whenWritten };
+  const check = freeId("if", scope.context);
+  const id = readsStep(done, stepId) ? freeId(stepId, scope.context) : stepId;
+  const steps: readonly Step[] = [
+    { kind: "set", id: check, value: { op: "and", of: [when] } },
+    { ...done, id, after: [check], when: isEqualTo(outputOf(check), literal(true)), whenWritten },
+  ];
+  return { kind: "flow", flow: { kind: "dag", steps, result: id } };
 }
 
 function lowerDoing(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Doing {
   const { body } = step;
   if (body === undefined) return UNREADABLE;
-  return "subtype" in body ? lowerControl(step, body, scope, planBlock) : lowerWork(body, scope);
+  if ("subtype" in body) return lowerControl(step, body, scope, planBlock);
+  return body.type === "http" ? lowerRequest(body, scope) : lowerWork(body, scope);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { writeExact } from "../../../core/exact-json.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Transition } from "../../../core/graph/graph.ts";
+import { isEqualTo, literal, output } from "../../build-expr.ts";
 import type { ProblemList } from "../../problem-list.ts";
-import { endsFlow, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
+import { conditionOf, endsFlow, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 import type { TransitionDefinition } from "../shape/transition-shape.ts";
 import { type FlowPlan, findTarget, type Target } from "./flow-plan.ts";
 import type { FlowScope, LowerContext } from "./lower-context.ts";
@@ -26,9 +27,15 @@ export function lowerTransitions(
   const transitions = step.transitions.flatMap((definition, index) => {
     const target = findTarget(definition.to, plan, context);
     const when = toDecidable(conditions[index], computed, context);
-    return target === undefined ? [] : toTransitions(definition, { target, when, context });
+    return target === undefined ? [] : toTransitions(definition, { target, when, plan, context });
   });
   const isBlock = plan.owners.length > 0;
+  if (subtypeOf(step.body) === "formatResponse" && conditionOf(step.body) !== undefined)
+    transitions.unshift({
+      on: "success",
+      when: { op: "not", of: isEqualTo(output(), literal(null)) },
+      to: { end: "success" },
+    });
   const isOpen = !step.transitions.some(({ on }) => on !== "failure");
   if (!isBlock && isOpen) reportNoEnd(step, context);
   // In a block a step that says nothing about its success ends it.
@@ -56,7 +63,11 @@ function lowerConditions(step: StepDefinition, scope: FlowScope, context: LowerC
   return conditions;
 }
 
-function toDecidable(when: Expr | undefined, computed: Map<string, Expr>, context: LowerContext): Expr | undefined {
+export function toDecidable(
+  when: Expr | undefined,
+  computed: Map<string, Expr>,
+  context: LowerContext,
+): Expr | undefined {
   if (when === undefined || isDecidable(when)) return when;
   context.conditionCount += 1;
   const name = `condition ${context.conditionCount}`;
@@ -70,18 +81,29 @@ function toTransitions(
   {
     target,
     when,
+    plan,
     context,
-  }: { readonly target: Target; readonly when: Expr | undefined; readonly context: LowerContext },
+  }: {
+    readonly target: Target;
+    readonly when: Expr | undefined;
+    readonly plan: FlowPlan;
+    readonly context: LowerContext;
+  },
 ): readonly Transition[] {
   const common = {
     when,
     ...(condition === undefined ? {} : { written: String(condition.value) }),
     place: context.problems.source.position(at),
   };
+  const ended = plan.owners.length === 0 ? context.outputId : undefined;
   if ("step" in target) return [{ on, ...common, to: target.step }];
   if (target.end === "success") return [{ on, ...common, to: { end: "success" } }];
   const outcomes = on === "any" ? (["success", "failure"] as const) : [on];
-  return outcomes.map((outcome) => ({ on: outcome, ...common, to: { end: outcome } }));
+  return outcomes.map((outcome) => ({
+    on: outcome,
+    ...common,
+    to: outcome === "success" && ended !== undefined ? ended : { end: outcome },
+  }));
 }
 
 /** Reports transitions behind one that always holds, and those that say the same again. */
@@ -101,7 +123,7 @@ function reportIdle(transitions: readonly TransitionDefinition[], problems: Prob
 }
 
 function reportNoEnd({ id, at, body, isFaulty }: StepDefinition, { problems }: LowerContext): void {
-  if (isFaulty || body === undefined || endsFlow(subtypeOf(body))) return;
+  if (isFaulty || body === undefined || endsFlow(body)) return;
   const message = `\`${id}\` says neither what follows when it succeeds nor that the workflow ends there.`;
   problems.error({ code: "KEY_MISSING", at, message, remedy: "Add `end: true`, or a transition to the next step." });
 }

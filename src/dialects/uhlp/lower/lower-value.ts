@@ -1,6 +1,6 @@
 import type { Expr, TextPart } from "../../../core/expressions/expr.ts";
 import { childrenOf, mapChildren } from "../../../core/expressions/walk-paths.ts";
-import { literal, toObject } from "../../build-expr.ts";
+import { call, literal, toObject } from "../../build-expr.ts";
 import { placeInScalar } from "../../source/place-in-scalar.ts";
 import { toExcerpt } from "../../source/printable.ts";
 import { toJson, type YamlMap, type YamlNode, type YamlScalar } from "../../source/yaml-node.ts";
@@ -15,6 +15,8 @@ export interface ValueScope {
   readonly context: LowerContext;
   /** `step.output` means something. */
   readonly allowsOutput?: boolean;
+  /** `step.attempt` means something. */
+  readonly allowsAttempt?: boolean;
   /** A text that cannot be meant as an expression is taken as text, with a warning. */
   readonly takesPlainText?: boolean;
 }
@@ -76,6 +78,46 @@ export function lowerName(name: YamlScalar, scope: ValueScope): Expr {
   return isName ? literal(text) : lowerValue(name, scope);
 }
 
+const PUT_IN = /(?<!\$)\$\{(?![A-Z_][A-Z0-9_]*\})([^{}]*)\}/g;
+
+/**
+ * A text with `${EXPRESSION}` in it; one without is an expression, unless it is an address. Of an address the parts are a list: what
+ * is put into it, at odd places, is encoded by the executor. Variables of the environment stay for `withVariables`.
+ */
+export function lowerTemplate(node: YamlNode, scope: ValueScope, { isAddress = false } = {}): Expr {
+  const text = node.kind === "scalar" && typeof node.value === "string" ? node.value : "";
+  const isExpression = isAddress
+    ? !/^(https?:\/\/|\$\{)/i.test(text.trim())
+    : /^\s*['`"]/.test(text) || !text.includes("${");
+  if (node.kind !== "scalar" || isExpression) return lowerValue(node, { ...scope, takesPlainText: !isAddress });
+  const found = [...text.matchAll(PUT_IN)];
+  if (found.length === 0) return literal(text);
+  const parts = found.map(({ 0: written, 1: inner = "", index }, at): readonly [string, Expr] => {
+    const before = text.slice(endOf(found[at - 1]), index);
+    return [before, lowerText(node, inner, scope, index + written.indexOf("{") + 1)];
+  });
+  const rest = text.slice(endOf(found.at(-1)));
+  if (isAddress)
+    return { op: "list", items: [...parts.flatMap(([before, value]) => [literal(before), value]), literal(rest)] };
+  const put = (value: Expr): TextPart => ({ value: call("coalesce", value), written: "" });
+  // Literals, in which variables of the environment are found.
+  return call(
+    "join",
+    {
+      op: "list",
+      items: [
+        ...parts.flatMap(([before, value]): Expr[] => [literal(before), { op: "text", parts: [put(value)] }]),
+        literal(rest),
+      ],
+    },
+    literal(""),
+  );
+}
+
+export function lowerTemplates(map: YamlMap | undefined, scope: ValueScope): Expr {
+  return toObject([...(map?.entries ?? [])].map(([name, { value }]) => [name, lowerTemplate(value, scope)] as const));
+}
+
 /** True where the core can decide it with what it keeps of outputs; else the host computes it when the step has ended. */
 export function isDecidable(condition: Expr): boolean {
   if (condition.op === "map" || condition.op === "filter") return false;
@@ -97,7 +139,7 @@ function lowerParam(node: YamlNode, scope: ValueScope): Expr {
   return isExpression ? lowerValue(node, scope) : literal(toJson(node));
 }
 
-function lowerText(node: YamlScalar, text: string, scope: ValueScope): Expr {
+function lowerText(node: YamlScalar, text: string, scope: ValueScope, from = 0): Expr {
   const { context } = scope;
   const expressionScope = toExpressionScope(scope);
   const parsed = parseExpression(text, expressionScope);
@@ -117,17 +159,36 @@ function lowerText(node: YamlScalar, text: string, scope: ValueScope): Expr {
     // The expression's own remedy knows only what can be read from here.
     const isElsewhere = code === "STEP_UNKNOWN" && context.stepIds.has(name);
     const remedy = isElsewhere ? READ_FROM_AROUND : fault.remedy;
-    context.problems.error({ code, at: placeInScalar(node, fault, context.problems.source), message, remedy });
+    context.problems.error({
+      code,
+      at: placeInScalar(node, { ...fault, offset: fault.offset + from }, context.problems.source),
+      message,
+      remedy,
+    });
   }
   return NOTHING;
 }
 
 const READ_FROM_AROUND = "It runs inside of another step: read the output of that one.";
 
-function toExpressionScope({ flow, context, allowsOutput = false }: ValueScope): ExpressionScope {
+function toExpressionScope({
+  flow,
+  context,
+  allowsOutput = false,
+  allowsAttempt = false,
+}: ValueScope): ExpressionScope {
   const { visible, locals, allowsError } = flow;
   const { workflowId, payload } = context;
-  return { steps: visible, locals, allowsOutput, allowsError, workflowId, payload };
+  return {
+    steps: visible,
+    locals,
+    variables: context.runVariables,
+    allowsOutput,
+    allowsAttempt,
+    allowsError,
+    workflowId,
+    payload,
+  };
 }
 
 /** Several words or a path with slashes, nothing of an expression in it. */

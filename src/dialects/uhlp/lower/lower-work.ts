@@ -1,12 +1,19 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Json } from "../../../core/json.ts";
-import { inputAt, literalIfAny, toObject } from "../../build-expr.ts";
+import { inputAt, literal, literalIfAny, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
 import { isTerminalTool, isTyped } from "../../work/tool-params.ts";
-import type { WorkBody, WorkOf } from "../shape/step-shape.ts";
+import type { HttpBody, WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./lower-context.ts";
-import { lowerInputs, type ValueScope, withVariables } from "./lower-value.ts";
+import {
+  lowerInputs,
+  lowerTemplate,
+  lowerTemplates,
+  lowerValue,
+  type ValueScope,
+  withVariables,
+} from "./lower-value.ts";
 
 /** A task, with what its executor gets. */
 export function lowerWork(body: WorkBody, scope: ValueScope): Doing {
@@ -88,6 +95,41 @@ function lowerTool(body: WorkOf<"mcp">, scope: ValueScope): Doing {
   const inputs = tool?.startsWith("core.") ? inputsWithoutVariables : inputsWithVariables;
   const input = withFixed({ tool, server }, ["arguments", inputs(body, scope)], ["context", REQUEST_CONTEXT]);
   return { ...effortOf(body), kind: "task", executor: "mcp", input };
+}
+
+export function lowerRequest(body: HttpBody, scope: ValueScope): Doing {
+  const { url, method, auth, expectedStatus, response, maxResponseBytes, outputSchema } = body;
+  if (url === undefined) return UNREADABLE;
+  if (body.body !== undefined && (method === "GET" || method === "HEAD")) {
+    const message = `\`${method}\` sends no body.`;
+    const remedy = "Write `method: POST`, or send the values as `query`.";
+    scope.context.problems.error({ code: "VALUE_INVALID", at: body.body, message, remedy });
+  }
+  const basic =
+    auth?.basic &&
+    toObject([
+      ["username", auth.basic.username && lowerTemplate(auth.basic.username, scope)],
+      ["password", auth.basic.password && lowerTemplate(auth.basic.password, scope)],
+    ]);
+  const given = withFixed(
+    {
+      method,
+      expected_status: expectedStatus && [...expectedStatus],
+      max_bytes: maxResponseBytes,
+      output_schema: outputSchema,
+    },
+    ["url", lowerTemplate(url.at, scope, { isAddress: true })],
+    ["headers", lowerTemplates(body.headers, scope)],
+    ["query", lowerTemplates(body.query, scope)],
+    ["response", literal(response)],
+    ...(body.body === undefined ? [] : [["body", lowerValue(body.body, scope)] as const]),
+    ...(auth?.bearer === undefined
+      ? []
+      : [["auth", toObject([["bearer", lowerTemplate(auth.bearer, scope)]])] as const]),
+    ...(basic === undefined ? [] : [["auth", toObject([["basic", basic]])] as const]),
+  );
+  const input = withVariables(given, (name) => scope.context.variables.add(name));
+  return { ...effortOf(body), kind: "task", executor: "http", input };
 }
 
 /** Facts about the request, for tool endpoints. Those that the request does not have are left out. */

@@ -7,7 +7,7 @@ import { toExcerpt } from "../../source/printable.ts";
 import type { Range } from "../../source/source-text.ts";
 import { isNull, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
 import type { BlockOf, NamedBlockOf } from "../workflow.ts";
-import { attempting, shaping, spending, taking } from "./step-fields.ts";
+import { attempting, conditional, conditionalByIf, shaping, spending, taking } from "./step-fields.ts";
 import { condition, expression, ids, mapping, reference, scalarOf, timeLimit, written } from "./texts.ts";
 import { outcome, way } from "./transition-shape.ts";
 
@@ -62,6 +62,18 @@ const continueOnError = withDefault(
   "What fails gives null in the output and the others go on; the run then ends as `partial`. Otherwise the first failure is that of the step.",
 );
 
+const tolerating = {
+  toleratedFailures: optional(
+    either(
+      to(integer(0, 1_000_000), (failures) => ({ failures })),
+      to(text({ pattern: "^(100|[0-9]{1,2})%$", examples: ["20%"] }), ({ value }) => ({
+        share: Number.parseInt(value, 10) / 100,
+      })),
+    ),
+    "How many may fail, as a number or as a share such as `20%`: these give null, as with `continueOnError`, and the first failure beyond them is that of the step.",
+  ),
+};
+
 const fanningOut = {
   maxConcurrency: withDefault(integer(1, 10_000), 1, "How many items are worked on at once.", {
     also: ["max_concurrent"],
@@ -84,6 +96,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
   return {
     formatResponse: object(
       {
+        ...conditional,
         inputMapping: optional(mapping, "The data, where there is neither `data` nor `dataMapping`."),
         resultType: optional(
           resultType,
@@ -99,15 +112,20 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     fail: object(
       {
+        ...conditional,
         code: expected(failureCode, "The error code with which the run ends: capitals, digits and `_`.", {
           ...mapped("code"),
           missing: lacks("The step has no code.", "Add `code`, for example `ORDER_REFUSED`."),
         }),
         message: optional(expression, "What went wrong: an expression that gives a text.", mapped("message")),
+        status: optional(expression, "The HTTP status with which a route answers, from 400 on.", {
+          ...mapped("status"),
+          otherwise: "by the code, else 500",
+        }),
         details: optional(expression, "More about it: an expression, or a map or list of expressions.", {
           ...mapped("details"),
         }),
-        inputMapping: optional(mapping, "May hold `code`, `message` and `details`."),
+        inputMapping: optional(mapping, "May hold `code`, `message`, `status` and `details`."),
       },
       {
         says: "Ends the workflow as failed, with this error. It needs no transitions. In a block it fails the block, which `catch`, `continueOnError` and `onFailure` of the control step answer.",
@@ -115,6 +133,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     loop: object(
       {
+        ...conditional,
         ...listed,
         body: expected(blockAs("body"), "What runs for each item.", {
           also: ["loopBodyStepId"],
@@ -123,6 +142,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         iteratorVar: withDefault(variable, "item", "The item's name in the body."),
         indexVar: withDefault(variable, "index", "The name of its number, from 0."),
         ...fanningOut,
+        ...tolerating,
         ...shaping,
         ...attempting,
       },
@@ -130,12 +150,46 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         says: "Runs a block once for every item of a list. Its output is the list of the blocks' outputs, in the order of the items.",
       },
     ),
+    while: object(
+      {
+        ...conditionalByIf,
+        condition: expected(
+          condition,
+          "Asked before each round, with the output of the one before as `step.output`; null before the first.",
+          {
+            missing: lacks("The step has no condition.", "Add `condition: EXPRESSION`."),
+          },
+        ),
+        body: body("What runs in each round."),
+        maxIterations: withDefault(integer(1, 100_000), 100, "Rounds at most: then the step fails with `MAX_VISITS`.", {
+          also: ["max_iterations"],
+        }),
+        ...shaping,
+        ...attempting,
+      },
+      { says: "Runs a block as long as a condition holds. Its output is that of the last round." },
+    ),
+    break: object(
+      {},
+      {
+        says: "Leaves the `while` or `loop` in whose body it stands. Items that a `loop` has not begun are null in its output.",
+      },
+    ),
+    continue: object({}, { says: "Ends this round of the `while` or `loop` in whose body it stands." }),
     parallel: object(
       {
+        ...conditional,
         branches: expected(branchesOf(block), "Blocks by name, or a list of step ids, which are then the names.", {
           missing: lacks(NO_BRANCHES.message, NO_BRANCHES.remedy),
         }),
+        maxConcurrency: optional(integer(1, 10_000), "How many blocks run at once.", { otherwise: "all" }),
+        until: withDefault(
+          choice(["all", "firstSuccess", "first"]),
+          "all",
+          "`firstSuccess` ends with the first block that succeeds, and fails where none does; `first` ends as the first one that ends. The output is then that of this block, and the others are told to stop.",
+        ),
         continueOnError,
+        ...tolerating,
         ...shaping,
         ...attempting,
       },
@@ -143,6 +197,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     branch: object(
       {
+        ...conditional,
         branches: optional(list(way), "The first whose condition holds is taken."),
         default: optional(outcome, "The step to go to where no condition holds."),
       },
@@ -157,6 +212,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     split: object(
       {
+        ...conditional,
         ...listed,
         itemVar: withDefault(variable, "item", "The item's name in conditions and bodies.", { also: ["iteratorVar"] }),
         routes: expected(routesOf(block), "By name, in order: each item goes the first whose condition holds.", {
@@ -175,6 +231,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     merge: object(
       {
+        ...conditional,
         sources: optional(sources, "The values to combine: a list of expressions, or a map.", mapped("sources")),
         inputMapping: optional(mapping, "May hold `sources`, or be the map of sources."),
         strategy: withDefault(
@@ -196,6 +253,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     wait: object(
       {
+        ...conditional,
         duration: optional(
           either(scalarOf(number({ min: 0 })), written),
           "How long: seconds, a text such as `90s`, or an expression that gives one of these.",
@@ -228,8 +286,22 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         },
       },
     ),
+    set: object(
+      {
+        ...conditional,
+        variables: expected(variables, "Names, and the expressions that give their values.", {
+          ...mapped("variables"),
+          missing: lacks("The step sets nothing.", "Add `variables`: a map of names and expressions."),
+        }),
+        inputMapping: optional(mapping, "May hold `variables`."),
+      },
+      {
+        says: "Sets variables of the run, which expressions read as `vars.NAME`. All values are those before the step. Its output is the values.",
+      },
+    ),
     subworkflow: object(
       {
+        ...conditional,
         workflowId: expected(filled(), "Its name or file, or an expression that gives one.", {
           also: ["workflow"],
           missing: lacks("The step names no workflow.", "Add `workflowId`: a name or a file."),
@@ -248,6 +320,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
     try: object(
       {
+        ...conditional,
         body: body("What is tried."),
         catch: optional(
           blockAs("catch"),
@@ -264,6 +337,17 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     ),
   };
 }
+
+/** The names of a map that are variables of the run. */
+export const variables = to(anyMap(), (map, { problems }) => {
+  for (const [name, { key }] of map.entries) {
+    if (/^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(name) && name !== "lastError") continue;
+    const message = `\`${toExcerpt(name)}\` cannot be a variable.`;
+    const remedy = "Use 1 to 100 letters, digits and `_`, not beginning with a digit; `lastError` is taken.";
+    problems.error({ code: "VALUE_INVALID", at: key, message, remedy });
+  }
+  return map;
+});
 
 /** Real files write texts in quotes of their own, as in expressions. */
 const failureCode = to(text({ pattern: "^'?[A-Z][A-Z0-9_]{0,63}'?$", examples: ["ORDER_REFUSED"] }), ({ value }) =>

@@ -1,10 +1,11 @@
 import type { RetryPolicy } from "../../../core/graph/graph.ts";
-import { either } from "../../shape/containers.ts";
+import { either, list } from "../../shape/containers.ts";
 import { optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, flag, integer, number } from "../../shape/scalars.ts";
+import { choice, filled, flag, integer, number } from "../../shape/scalars.ts";
 import { named, type Shape, to } from "../../shape/shape.ts";
-import { cost, delay, mapping, textOrMap, timeLimit } from "./texts.ts";
+import type { YamlScalar } from "../../source/yaml-node.ts";
+import { condition, cost, delay, mapping, textOrMap, timeLimit } from "./texts.ts";
 
 /** Groups of keys that steps share; every kind of step spreads those that it has. */
 
@@ -19,6 +20,13 @@ export const taking = {
   ),
 };
 
+const IF =
+  "Whether the step is done: an expression that must be true. Otherwise its output is null, and what follows is what follows its success.";
+
+export const conditional = { if: optional(condition, IF, { also: ["condition"] }) };
+/** Of a step whose `condition` says something else. */
+export const conditionalByIf = { if: optional(condition, IF) };
+
 export const shaping = {
   outputMapping: optional(
     textOrMap,
@@ -26,7 +34,9 @@ export const shaping = {
   ),
 };
 
-const retry: Shape<RetryPolicy> = named(
+export type ReadRetry = RetryPolicy & { readonly condition: YamlScalar | undefined };
+
+const retry: Shape<ReadRetry> = named(
   "retry-policy",
   to(
     object({
@@ -37,6 +47,16 @@ const retry: Shape<RetryPolicy> = named(
         choice(["fixed", "linear", "exponential"]),
         "exponential",
         "How the delay grows: not at all, by `initialDelay` each time, or twofold each time.",
+      ),
+      onCodes: optional(
+        list(filled("TIMEOUT"), { min: 1 }),
+        "Only failures with these codes are repeated, also those of which it is said to be of no use.",
+        { also: ["on_codes", "errors"] },
+      ),
+      condition: optional(
+        condition,
+        "Only failures for which it holds are repeated. It reads `error.code`, `error.message`, `error.details`, and as `step.attempt` how often the step has been tried.",
+        { also: ["if"] },
       ),
       initialDelay: withDefault(delay, 1, "Delay before the second attempt."),
       maxDelay: withDefault(delay, 60, "The delay never grows beyond this."),
@@ -49,8 +69,10 @@ const retry: Shape<RetryPolicy> = named(
         "Which share of the delay is left to chance, from 0 to 1. `true` is 0.5, `false` is 0.",
       ),
     }),
-    ({ maxAttempts, backoff, initialDelay: initialMs, maxDelay, jitter }) => {
-      return { maxAttempts, backoff, initialMs, maxMs: Math.max(initialMs, maxDelay), jitter };
+    ({ maxAttempts, backoff, initialDelay: initialMs, maxDelay, jitter, onCodes, condition }) => {
+      const delays = { backoff, initialMs, maxMs: Math.max(initialMs, maxDelay), jitter };
+      const codes = onCodes === undefined ? {} : { onCodes: onCodes.map(({ value }) => value) };
+      return { maxAttempts, ...delays, ...codes, condition };
     },
   ),
 );

@@ -1,17 +1,17 @@
-import { type MapEntry, mapOf } from "../../shape/containers.ts";
+import { anyMap, type MapEntry, mapOf } from "../../shape/containers.ts";
 import { expected, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, flag, text } from "../../shape/scalars.ts";
 import { type Reader, type ReadOf, type Shape, type Spot, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
 import type { Range } from "../../source/source-text.ts";
-import { isNull, type YamlMap, type YamlNode } from "../../source/yaml-node.ts";
+import { isNull, type YamlMap, type YamlNode, type YamlScalar } from "../../source/yaml-node.ts";
 import type { BlockOf, LevelOf } from "../workflow.ts";
 import { controlKinds, placeOfKind } from "./control-shape.ts";
-import { attempting, shaping, spending, taking } from "./step-fields.ts";
+import { attempting, conditional, shaping, spending, taking } from "./step-fields.ts";
 import { ids, reference, textOrMap } from "./texts.ts";
 import { leadOn, type TransitionDefinition, toTransitions, transitions } from "./transition-shape.ts";
-import { workKinds } from "./work-shape.ts";
+import { httpKind, workKinds } from "./work-shape.ts";
 
 /** A step without its id, which is the key before it. */
 export interface StepContent {
@@ -31,23 +31,8 @@ export interface StepDefinition extends StepContent {
 export type Level = LevelOf<StepDefinition>;
 export type Block = BlockOf<StepDefinition>;
 
-const common = {
-  description: optional(text(), "For people: what the step is for."),
-  transitions: optional(
-    transitions,
-    "What follows the step. Either a map by outcome, or one list in which the first entry whose condition holds is taken, the first entry without a condition is the default after a success, and the second one the default after a failure.",
-  ),
-  end: optional(flag(), "The workflow (or the block) ends after this step."),
-};
-
-const work = variants("type", {
-  common: { ...common, ...taking, ...shaping, ...attempting, ...spending },
-  kinds: { ...workKinds, control: object({}, { open: true }) },
-  says: "What the step does: `jit` runs a function of a script, `llm` asks a model, `mcp` calls a tool, `control` works on the flow itself.",
-});
-
 /** One that is written in place gets an id from where it stands. */
-const block: Shape<(inlineId: string) => Block> = {
+export const block: Shape<(inlineId: string) => Block> = {
   expected: "a text or a map",
   kinds: ["text", "number", "map"],
   read(node, spot, reader) {
@@ -73,6 +58,39 @@ const block: Shape<(inlineId: string) => Block> = {
     })),
 };
 
+const common = {
+  description: optional(text(), "For people: what the step is for."),
+  transitions: optional(
+    transitions,
+    "What follows the step. Either a map by outcome, or one list in which the first entry whose condition holds is taken, the first entry without a condition is the default after a success, and the second one the default after a failure.",
+  ),
+  end: optional(flag(), "The workflow (or the block) ends after this step."),
+  compensate: optional(
+    to(block, (make) => make("compensate")),
+    "Takes back what the step has done, where the run fails or is cancelled later: a step or a block, which reads what the step can read, and its output. What was done last is taken back first, each time that it was done once.",
+  ),
+};
+
+const work = variants("type", {
+  common: { ...common, ...conditional, ...taking, ...shaping, ...attempting, ...spending },
+  kinds: { ...workKinds, http: object({}, { open: true }), control: object({}, { open: true }) },
+  says: "What the step does: `jit` runs a function of a script, `llm` asks a model, `mcp` calls a tool, `http` sends a request, `control` works on the flow itself.",
+});
+
+const request = variants("type", {
+  common: {
+    ...common,
+    ...conditional,
+    ...shaping,
+    ...attempting,
+    ...spending,
+    target: optional(anyMap(), "The keys of a request may stand under `target` as well."),
+  },
+  kinds: { http: httpKind },
+  says: "`http`.",
+  spread: "target",
+});
+
 const control = variants("subtype", {
   common: {
     type: optional(choice(["control"]), "`control`."),
@@ -90,12 +108,13 @@ const control = variants("subtype", {
 });
 
 /** For the tables of keys: what reads a control step is chosen before. */
-const documented = { ...work, kindShapes: { ...workKinds, control } };
+const documented = { ...work, kindShapes: { ...workKinds, http: httpKind, control } };
 
-export type WorkBody = Exclude<ReadOf<typeof work>, { readonly type: "control" }>;
+export type WorkBody = Exclude<ReadOf<typeof work>, { readonly type: "control" | "http" }>;
+export type HttpBody = ReadOf<typeof request>;
 export type ControlBody = ReadOf<typeof control>;
 /** Undefined: what it does has been reported. */
-export type StepBody = WorkBody | ControlBody | undefined;
+export type StepBody = WorkBody | HttpBody | ControlBody | undefined;
 export type WorkOf<Type extends WorkBody["type"]> = Extract<WorkBody, { readonly type: Type }>;
 export type ControlOf<Subtype extends ControlBody["subtype"]> = Extract<ControlBody, { readonly subtype: Subtype }>;
 
@@ -103,11 +122,21 @@ export function subtypeOf(body: StepBody): ControlBody["subtype"] | undefined {
   return body !== undefined && "subtype" in body ? body.subtype : undefined;
 }
 
+export function conditionOf(body: StepBody): YamlScalar | undefined {
+  return body !== undefined && "if" in body ? body.if : undefined;
+}
+
 /** The blocks that run inside a step. */
 export function blocksOf(body: StepBody): readonly Block[] {
-  if (body === undefined || !("subtype" in body)) return [];
+  if (body === undefined) return [];
+  const undo = toList(body.compensate);
+  return "subtype" in body ? [...undo, ...blocksOfControl(body)] : undo;
+}
+
+function blocksOfControl(body: ControlBody): readonly Block[] {
   switch (body.subtype) {
     case "loop":
+    case "while":
       return toList(body.body);
     case "parallel":
       return (body.branches ?? []).map(({ block }) => block);
@@ -141,7 +170,12 @@ const step: Shape<StepContent> = {
       if: { type: "object", properties: { type: { const: "control" } }, required: ["type"] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: control.toSchema(writer),
-      else: work.toSchema(writer),
+      else: {
+        if: { type: "object", properties: { type: { const: "http" } }, required: ["type"] },
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: request.toSchema(writer),
+        else: work.toSchema(writer),
+      },
     })),
 };
 
@@ -154,9 +188,11 @@ function readBody(node: YamlNode, spot: Spot, reader: Reader): StepBody {
     return reader.refuse({ code: "KEY_MISSING", at, message, remedy: "Add `type` and what belongs to it." });
   }
   const type = node.kind === "map" ? node.entries.get("type")?.value : undefined;
-  if (type?.kind !== "scalar" || type.value !== "control") {
+  const kind = type?.kind === "scalar" ? type.value : undefined;
+  if (kind === "http") return request.read(node, spot, reader);
+  if (kind !== "control") {
     const read = work.read(node, spot, reader);
-    return read?.type === "control" ? undefined : read;
+    return read?.type === "control" || read?.type === "http" ? undefined : read;
   }
   const read = control.read(node, spot, reader);
   if (read !== undefined) checkControl(read, reader);
@@ -187,12 +223,14 @@ function toWays(body: StepBody, problems: Reader["problems"]) {
   const ways = toTransitions(body.transitions, end, problems);
   if (!("subtype" in body)) return ways;
   if (body.subtype === "branch") return [...leadOn("success", [...(body.branches ?? []), body.default]), ...ways];
-  return endsFlow(body.subtype) ? reportIdle(body.subtype, ways, problems) : ways;
+  return endsFlow(body) ? reportIdle(body.subtype, ways, problems) : ways;
 }
 
-/** Such a step ends its flow, whatever stands beside it. */
-export function endsFlow(subtype: ControlBody["subtype"] | undefined): boolean {
-  return subtype === "formatResponse" || subtype === "fail";
+/** Such a step ends its flow, whatever stands beside it, unless its condition may not hold. */
+export function endsFlow(body: StepBody): boolean {
+  const subtype = subtypeOf(body);
+  if (subtype === "break" || subtype === "continue") return true;
+  return (subtype === "formatResponse" || subtype === "fail") && conditionOf(body) === undefined;
 }
 
 function reportIdle(subtype: string, ways: readonly TransitionDefinition[], problems: Reader["problems"]): readonly [] {
@@ -221,6 +259,19 @@ const levelShape = object(level);
 
 export function toLevel({ startAt, steps = new Map() }: Pick<ReadOf<typeof levelShape>, "startAt" | "steps">): Level {
   return { startAt, steps };
+}
+
+/** `onError` of a workflow is a block without a step around it. */
+export function toOnError(block: Block | undefined, at: YamlMap): Pick<Level, "onError"> {
+  const owner = {
+    id: "onError",
+    at: at.entries.get("onError")?.key ?? at,
+    map: EMPTY,
+    body: undefined,
+    transitions: [],
+    isFaulty: false,
+  };
+  return block === undefined ? {} : { onError: { owner, block } };
 }
 
 function readBlock(node: YamlMap, spot: Spot, reader: Reader): ((inlineId: string) => Block) | undefined {

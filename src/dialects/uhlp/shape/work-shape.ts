@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json.ts";
-import { anyMap, either, jsonSchema } from "../../shape/containers.ts";
-import { expected, optional } from "../../shape/fields.ts";
+import { anyMap, either, jsonSchema, oneOrMore } from "../../shape/containers.ts";
+import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, filled, flag, integer } from "../../shape/scalars.ts";
 import { type ReadOf, to } from "../../shape/shape.ts";
@@ -8,6 +8,7 @@ import { toJson } from "../../source/yaml-node.ts";
 import { checkPath, functionName, LANGUAGE_NAMES, readScript, splitScript } from "../../work/script.ts";
 import { STRICT } from "../prompts/prompt-shape.ts";
 import { taking } from "./step-fields.ts";
+import { expression, mapping } from "./texts.ts";
 
 /** They may stand under the `target` as well. */
 const { params } = taking;
@@ -130,6 +131,71 @@ const tool = to(
     to(writtenTool, (read): ToolTarget => read),
   ),
   ({ tool, server, params }) => tool && { tool: tool.value, server: server?.value, params },
+);
+
+const TEMPLATE = `A text with \`\${...}\` in it is that text with these values, any other text an expression.`;
+
+const auth = object(
+  {
+    bearer: optional(expression, `A token: \`Authorization: Bearer ...\`. ${TEMPLATE}`),
+    basic: optional(
+      object({
+        username: expected(expression, "The name."),
+        password: expected(expression, "The password."),
+      }),
+      "A name and a password.",
+    ),
+  },
+  {
+    someOf: {
+      keys: ["bearer", "basic"],
+      none: "`auth` says nothing.",
+      several: "`auth` says two things.",
+      remedy: "Give one of `bearer` and `basic`.",
+    },
+  },
+);
+
+/** A request, whose keys may stand under `target` as well. */
+export const httpKind = object(
+  {
+    url: expected(
+      filled("https://api.example.com/rates"),
+      `The address, with \`\${...}\` for values, which are encoded; or an expression.`,
+    ),
+    method: withDefault(choice(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]), "GET", "The method."),
+    headers: optional(mapping, `Headers by name. ${TEMPLATE}`),
+    query: optional(mapping, `Parameters that are added to the address, encoded; a list once per entry. ${TEMPLATE}`),
+    body: optional(
+      expression,
+      "What is sent: an expression, or a map or list of them. A text is sent as it is, everything else as JSON.",
+    ),
+    auth: optional(auth, `Who asks. A secret that is written as \`\${NAME}\` is in no record.`),
+    expectedStatus: optional(oneOrMore(integer(100, 599)), "Each other status is a failure.", {
+      also: ["expected_status", "expectedStatuses"],
+      otherwise: "200 to 299",
+    }),
+    response: withDefault(
+      choice(["auto", "json", "text"]),
+      "auto",
+      "What the body of the answer is read as; `auto`: JSON where the answer says so, else text.",
+    ),
+    maxResponseBytes: optional(integer(1), "The largest answer, in bytes.", {
+      otherwise: "`limits.max_output_bytes` of the configuration",
+    }),
+    outputSchema: optional(jsonSchema("outputSchema"), "A JSON Schema that the output must fit."),
+  },
+  {
+    says: "Sends a request. The output is `{status, headers, body}`. A request that fails for the moment (no answer, 408, 425, 429, 5xx) is repeated as `retryPolicy` says.",
+    elsewhere: {
+      json: "Write it as `body`.",
+      data: "Write it as `body`.",
+      params: "Write it as `query`, or as `body`.",
+      inputMapping: "Write it as `body`, or as `query`.",
+      status: "Write it as `expectedStatus`.",
+      authentication: "Write it as `auth`.",
+    },
+  },
 );
 
 /** Steps whose work is done outside, by their `type`. */

@@ -3,9 +3,10 @@ import { either, jsonSchema } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, flag, integer, number, text } from "../../shape/scalars.ts";
-import type { ReadOf } from "../../shape/shape.ts";
-import { level } from "./step-shape.ts";
-import { cost, timeLimit } from "./texts.ts";
+import { type ReadOf, to } from "../../shape/shape.ts";
+import { variables } from "./control-shape.ts";
+import { block, level } from "./step-shape.ts";
+import { cost, expression, timeLimit } from "./texts.ts";
 import { trigger } from "./trigger-shape.ts";
 
 const workflowId = text({
@@ -29,6 +30,19 @@ export const workflow = object({
   version: optional(either(number({ max: Number.MAX_VALUE }), text()), "For people."),
   trigger: optional(trigger, "What starts the workflow, beside a person and other workflows."),
   ...level,
+  variables: optional(
+    variables,
+    "Variables of a run and their first values, which are expressions. Steps read them as `vars.NAME`, and `set` steps change them.",
+  ),
+  onError: optional(
+    to(block, (make) => make("onError")),
+    "Runs where the workflow fails: a step or a block, which reads `error` and the outputs of steps. The run ends with this failure all the same, unless a `formatResponse` of it answers.",
+  ),
+  output: optional(
+    expression,
+    "The output of a run that ends well, where no `formatResponse` shapes it: an expression, or a map or list of expressions.",
+    { otherwise: "that of the last step" },
+  ),
   references: optional(
     choice(["checked", "lenient"]),
     "`lenient`: references that lead nowhere, and names that `inputSchema` rules out, are neither errors nor recorded, as in the original.",

@@ -1,7 +1,7 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
-import type { Json } from "../../../core/json.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import type { Asks, Failed, Outcome, Succeeded } from "../../../ports/executor.ts";
 import { joinMissing } from "../values/missing-references.ts";
 import type { Projection } from "../values/project-output.ts";
@@ -47,7 +47,7 @@ export function toFailedEvent(
   task: RunningTask,
   outcome: Failed,
   { at, mask }: { readonly at: number; mask(text: string): string },
-): { readonly event: StepFailed; readonly details: string | undefined; readonly error: Json } {
+): { readonly event: StepFailed; readonly details: string | undefined; readonly error: JsonObject } {
   const { code, retryable, effect } = outcome;
   const message = mask(outcome.message);
   const details = outcome.details === undefined ? undefined : mask(writeExact(outcome.details));

@@ -26,9 +26,9 @@ const NO_EXPRS: readonly Expr[] = [];
 const NO_PROJECTION: Projection = {};
 
 export function projectionExprs(instance: Instance): readonly Expr[] {
-  if (!instance.step.needsProjection) return NO_EXPRS;
-  const { project = {}, assign = {} } = instance.step.step;
-  return [...Object.values(project), ...Object.values(assign)];
+  const { project = {}, assign = {}, retry } = instance.step.step;
+  if (!instance.step.needsProjection && retry?.when === undefined) return NO_EXPRS;
+  return [...Object.values(project), ...Object.values(assign), ...(retry?.when === undefined ? [] : [retry.when])];
 }
 
 /** The output of an instance; `{error}` for a failure. */
@@ -61,6 +61,20 @@ export function projectOutput(
     ...(assign === undefined ? {} : { assigned: evaluateAll(assign) }),
     ...missing?.toEvent(),
   };
+}
+
+/** Whether the step says itself that a failed attempt is repeated. Undefined: it leaves that to the failure. */
+export function decideRetry(
+  state: RunState,
+  instance: Instance,
+  values: Values,
+  { code, ...error }: JsonObject,
+): boolean | undefined {
+  const { onCodes, when } = instance.step.step.retry ?? {};
+  if (onCodes === undefined && when === undefined) return undefined;
+  if (onCodes?.some((each) => each === code) === false) return false;
+  const output = { error: { code: code ?? null, ...error, attempt: instance.failures + 1 } };
+  return when === undefined || bind({ state, from: viewOf(instance), values, output, hasFailed: true }, when) === true;
 }
 
 /** Outputs are masked already, but other values are not, e.g. a variable of the environment. */

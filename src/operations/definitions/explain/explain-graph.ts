@@ -77,7 +77,7 @@ function explainStep(step: Step, { places }: Context): StepExplanation {
     place: step.place,
     after: step.after ?? [],
     ...(each === undefined ? {} : { fan_out: explainFanOut(each, places) }),
-    ...(step.when === undefined ? {} : { when: show(step.when) }),
+    ...(step.when === undefined ? {} : { when: step.whenWritten ?? show(step.when) }),
     ...(retry === undefined ? {} : { retry: explainRetry(retry) }),
     ...(step.timeoutMs === undefined ? {} : { timeout_seconds: step.timeoutMs / 1000 }),
     on_failure: step.catch === undefined ? (step.onFailure ?? "abort") : "catch",
