@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import { type CrashPoint, crashingJournal, dieAt } from "../../../test/faults/crashing-journal.ts";
 import { fail, type Play, succeed, untilAborted, World } from "../../../test/faults/world.ts";
 import { compileSteps } from "../../../test/simulation/uhlp.ts";
+import { MemoryJournal } from "../../../test/support/memory/memory-journal.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import { failExecutor } from "../../executors/fail-executor.ts";
@@ -157,4 +159,48 @@ test.each([
   const text = `workflowId: w\nstartAt: a\nsteps: { a: { type: control, subtype: ${step} } }\n`;
   const { problems } = await loadDefinition({ text });
   expect(problems).toMatchObject([{ code: "NOT_SUPPORTED", message: expect.stringContaining(says) }]);
+});
+
+test("wherever the process dies, each is taken back once, and what the first one decided stands", async () => {
+  const yaml = `steps:
+  either: { type: control, subtype: parallel, branches: [a, b], until: firstSuccess, transitions: { onSuccess: reserve } }
+  a: { type: mcp, target: t }
+  b: { type: mcp, target: t }
+${SAGA.replace("steps:\n", "")}`;
+  const graph = liftControls(await compileSteps(yaml));
+  const plays = { a: id("a1"), b: () => fail("NO"), reserve: id("r1"), charge: id("c1"), ship: () => fail("NO_ROOM") };
+  const live = async (crash: CrashPoint | undefined) => {
+    const disk = new MemoryJournal();
+    const died = Promise.withResolvers<void>();
+    const stop = () => {
+      died.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    const mortal = crashingJournal(disk, dieAt(crash, stop));
+    const drive = async (world: World) => {
+      await world.host.recover();
+      if ((await disk.findRun("run-1")) === undefined) await world.start(graph, {}, { runId: "run-1" });
+      await world.host.settled("run-1");
+    };
+    await Promise.race([drive(new World({ journal: mortal.journal, plays })), died.promise]);
+    const world = new World({ journal: disk, plays });
+    await drive(world);
+    const events = await world.eventsOf("run-1");
+    const done = events.flatMap((event) =>
+      event.type === "stepSucceeded" ? (event.path.split("/").at(-1)?.replace(/#\d+$/, "") ?? "") : [],
+    );
+    return { status: (await world.recordOf("run-1")).status, done, commits: mortal.commits(), defects: world.defects };
+  };
+  const { commits } = await live(undefined);
+  for (let commit = 1; commit <= commits; commit += 1) {
+    for (const when of ["before", "after"] as const) {
+      const { status, done, defects } = await live({ commit, when });
+      const taken = done.filter((step) => step === "compensate" || step === "release");
+      expect({ commit, when, status, taken, defects }).toEqual({
+        ...{ commit, when, status: "failed", defects: [] },
+        taken: ["compensate", "release"],
+      });
+      expect(done.filter((step) => step === "charge")).toEqual(["charge"]);
+    }
+  }
 });
