@@ -142,7 +142,7 @@ function reportUnknown(key: string, at: Range, { owner, rules, names, reader }: 
 
 /** Where few keys are possible, the word for what was meant is among them. */
 function listFew(names: ReadonlySet<string>): string | undefined {
-  return names.size > 0 && names.size <= 16 ? `Keys here: ${[...names].join(", ")}.` : undefined;
+  return names.size > 0 && names.size <= 24 ? `Keys here: ${[...names].join(", ")}.` : undefined;
 }
 
 function checkSomeOf(
