@@ -1,11 +1,17 @@
-import type { Step } from "../../../core/graph/graph.ts";
+import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { ProblemList } from "../../problem-list.ts";
 import type { Range } from "../../source/source-text.ts";
 import type { ExpressionScope } from "../expressions/expression-fault.ts";
 import type { ReadRetry } from "../shape/step-fields.ts";
 import type { Level, StepDefinition } from "../shape/step-shape.ts";
-import type { Undo } from "./lower-whole.ts";
+
+/** How a step is taken back: `variable` holds what of it each time needs. */
+interface Undo {
+  readonly step: string;
+  readonly variable: string;
+  readonly flow: MachineFlow;
+}
 
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {

@@ -7,13 +7,6 @@ import type { PlanBlock } from "./flow-plan.ts";
 import { freeId, type LowerContext } from "./lower-context.ts";
 import type { ValueScope } from "./lower-value.ts";
 
-/** How a step is taken back: `variable` holds what of it each time needs. */
-export interface Undo {
-  readonly step: string;
-  readonly variable: string;
-  readonly flow: MachineFlow;
-}
-
 const UNDO = "undo item";
 const FAILURE: Expr = { op: "path", root: "failure", path: [] };
 
