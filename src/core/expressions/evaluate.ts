@@ -42,6 +42,7 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
     case "object":
       return evaluateEntries(expr.entries, work, locals);
     case "list":
+      work.pay(LOOKS_PER_MADE);
       return work.made(expr.items.map((item) => evaluateIn(item, work, locals) ?? null));
     case "not":
       return !isTrue(evaluateIn(expr.of, work, locals));
@@ -111,7 +112,9 @@ function writePath(expr: Expr): string {
 
 function evaluateEntries(entries: { readonly [name: string]: Expr }, work: Work, locals: Local | undefined): Json {
   const result: [string, Json][] = [];
+  work.pay(LOOKS_PER_MADE);
   for (const [name, entry] of Object.entries(entries)) {
+    work.pay(LOOKS_PER_NAME);
     const value = evaluateIn(entry, work, locals);
     if (value !== undefined) result.push([name, value]);
     else if (isReference(entry)) work.scope.noteMissing?.(writePath(entry));
@@ -143,17 +146,38 @@ const CALCULATES: ReadonlySet<FunctionName> = new Set(["add", "multiply", "divid
 function call(expr: Extract<Expr, { op: "call" }>, work: Work, locals: Local | undefined): Json | undefined {
   const read = CALCULATES.has(expr.fn) ? compared : evaluateIn;
   const args = expr.args.map((arg) => read(arg, work, locals));
-  for (const arg of args) work.pay(priceOf(arg));
+  const { once = 0, times = 1 } = DEAR.get(expr.fn) ?? {};
+  work.pay(once);
+  for (const arg of args) work.pay(times * priceOf(arg));
   const result = callFunction(expr.fn, args, work);
-  work.pay(priceOf(result));
+  work.pay(times * priceOf(result));
   return work.made(result);
 }
 
+interface Dear {
+  readonly once?: number;
+  readonly times?: number;
+}
+
+/** What a call takes beside looking at its arguments and its result, and how many times as long it looks at them. Measured. */
+const DEAR: ReadonlyMap<FunctionName, Dear> = new Map<FunctionName, Dear>([
+  ["split", { times: 8 }],
+  ...(["join", "parseJson"] as const).map((fn) => [fn, { times: 16 }] as const),
+  ...(["base64", "fromBase64", "hash", "replace"] as const).map((fn) => [fn, { times: 250 }] as const),
+  ...(["add", "multiply", "remainder"] as const).map((fn) => [fn, { once: 6 }] as const),
+  ...(["divide", "addTime", "timeBetween"] as const).map((fn) => [fn, { once: 50 }] as const),
+  ["uuid", { once: 300 }],
+]);
+
+/** A new list or object, and each name in one. */
+const LOOKS_PER_MADE = 8;
+const LOOKS_PER_NAME = 8;
+
 /** The work of looking at a text or at each part of a value, in the measure of `MAX_WORK`. */
 function priceOf(value: Json | undefined): number {
-  if (typeof value === "string") return value.length >> 5;
+  if (typeof value === "string") return value.length >> 8;
   if (Array.isArray(value)) return value.length >> 2;
-  return isJsonObject(value) ? Object.keys(value).length >> 2 : 0;
+  return isJsonObject(value) ? LOOKS_PER_NAME * Object.keys(value).length : 0;
 }
 
 function compare(by: Comparison, left: Json | undefined, right: Json | undefined, work: Work): boolean {

@@ -48,9 +48,9 @@ export function callFunction(fn: FunctionName, args: Args, work: Work): Json | u
     case "concat":
       return concat(args);
     case "merge":
-      return merge(args);
+      return merge(args, work);
     case "mergeBy":
-      return mergeBy(first, second);
+      return mergeBy(first, second, work);
     case "toMilliseconds":
       return toMilliseconds(first);
     case "escapeBackslashes":
@@ -96,7 +96,10 @@ function countItems(value: Json | undefined): number | undefined {
 function contains(value: Json | undefined, wanted: Json | undefined, work: Work): boolean | undefined {
   if (wanted === undefined) return false;
   if (typeof value === "string") return typeof wanted === "string" && value.includes(wanted);
-  if (Array.isArray(value)) return value.some((item: Json) => isEqual(item, wanted, work));
+  if (Array.isArray(value)) {
+    work.pay(value.length >> 1);
+    return value.some((item: Json) => isEqual(item, wanted, work));
+  }
   if (isJsonObject(value)) return typeof wanted === "string" && Object.hasOwn(value, wanted);
   return undefined;
 }

@@ -24,7 +24,8 @@ export function joinTexts(texts: Iterable<string>, separator: string, work: Work
 
 /** JSON without recursion: a value may be nested more deeply than the stack. `blank` stands after `:` and `,`. */
 export function writeJson(value: Json, blank: "" | " ", work?: Work): string {
-  work?.payWalk(value);
+  // It takes as much longer than a look does.
+  work?.payWalk(value, 3);
   let text = "";
   // The rest to be written, last first: texts as they are, values in a box.
   const pending: (string | { readonly value: Json })[] = [{ value }];

@@ -31,7 +31,7 @@ export class Work {
 
   pay(looks: number): void {
     this.#left -= looks;
-    if (this.#left < 0) throw tooCostly("It would take more than two seconds to evaluate.");
+    if (this.#left < 0) throw tooCostly("It would take more than a quarter of a second to evaluate.");
   }
 
   /** How many the evaluation has made before. */
@@ -40,9 +40,9 @@ export class Work {
     return this.#uuids;
   }
 
-  /** Pays for a walk through the whole value. */
-  payWalk(value: Json | undefined): void {
-    this.pay(this.#sizeOf(value).looks);
+  /** Pays for a walk through the whole value, at that price. */
+  payWalk(value: Json | undefined, times = 1): void {
+    this.pay(times * this.#sizeOf(value).looks);
   }
 
   /** Pays for a walk through both at once, which ends with the smaller one. */
