@@ -24,6 +24,7 @@ test.each<readonly [string, (input: Given) => unknown, string]>([
   ["a spread into a list", (input) => [...untyped(input.name)], "taken apart as a list"],
   ["a spread into an object", (input) => ({ ...(input as object) }), "taken apart"],
   ["its keys", (input) => Object.keys(input), "taken apart"],
+  ["a call", (input) => untyped(input.name).trim(), "called"],
   ["an assignment", (input) => Object.assign(input, { name: "x" }), "changed"],
 ])("%s of a reference is refused at its line", (_, does, words) => {
   expect(define(does)).toThrow(
@@ -54,6 +55,13 @@ test.each<readonly [string, (input: Given) => unknown, string]>([
     "STEP_DUPLICATE",
   ],
   ["a step without a name", () => run("", {}, () => 1), "DEFINITION_INVALID"],
+  ["a step without a function", () => run("a", {}, untyped(undefined) as never), "DEFINITION_INVALID"],
+  ["a branch without a function", (input) => when(eq(input.name, "a"), untyped("b") as never), "DEFINITION_INVALID"],
+  [
+    "a loop without rounds",
+    () => loop("l", { max: 0, first: 1 }, (was) => ({ next: was, done: true })),
+    "DEFINITION_INVALID",
+  ],
   ["a duration without its unit", () => wait("w", "30"), "DEFINITION_INVALID"],
   ["a value that is not JSON", () => run("a", { at: new Date() }, () => 1), "DEFINITION_INVALID"],
   ["a value that is not a number", () => run("a", { n: Number.NaN }, () => 1), "DEFINITION_INVALID"],

@@ -3,7 +3,7 @@ import type { DagFlow } from "../../core/graph/graph.ts";
 import { call, literal, output, outputOf, variable } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
 import { fieldOf, makeReference, type Referred } from "./reference.ts";
-import { addStep, bindGiven, currentScope, freeName, inFlow } from "./scope.ts";
+import { addStep, bindControl, bindGiven, currentScope, freeName, inFlow, invalid, wantFunction } from "./scope.ts";
 import { addWork } from "./steps.ts";
 import type { Given, Plain, Ref, StepOptions, Synchronous, Value } from "./types.ts";
 
@@ -34,9 +34,10 @@ export function each<Item, R>(
 ): Value<readonly (Plain<R> | null)[]> {
   const scope = currentScope("each");
   const { name = freeName(scope, "each"), window = 5, onFailure } = options;
-  const { expr, after } = bindGiven(scope, list, "the list");
+  wantFunction(body, `\`${name}\``);
   // In a flow of its own: seen from outside, its output is an ordinary list, which conditions can read.
   const { flow } = inFlow(scope, name, (around) => {
+    const { expr, after } = bindControl(around, list, { what: "the list", name: "list", isDecided: isPlainList });
     const id = freeName(around, "item");
     const { flow: item } = inFlow(
       around,
@@ -48,13 +49,18 @@ export function each<Item, R>(
         });
         return body(makeReference(here("item")), makeReference(here("index")));
       },
-      true,
+      "item",
     );
     const failing = onFailure === undefined ? {} : { onFailure };
-    return addStep(around, { id, kind: "flow", flow: item, each: { list: expr, maxConcurrent: window }, ...failing });
+    const each = { list: expr, maxConcurrent: window };
+    return addStep(around, { id, kind: "flow", flow: item, each, after, ...failing });
   });
-  return addWork(scope, { name, options, after }, { kind: "flow", flow });
+  return addWork(scope, { name, options, after: [] }, { kind: "flow", flow });
 }
+
+/** Conditions on its items can be decided where it comes as it is from one place. */
+const isPlainList = (list: Expr): boolean =>
+  list.op === "literal" || (list.op === "path" && (list.root === "steps" || list.root === "input"));
 
 /** Does one of two things. What the other one would have given is not there: the result is that of the one that is done. */
 export function when<A, B = null>(
@@ -65,7 +71,7 @@ export function when<A, B = null>(
 ): Value<Plain<A> | Plain<B>> {
   const scope = currentScope("when");
   const name = options.name ?? freeName(scope, "when");
-  const { expr, after } = bindGiven(scope, condition, "the condition");
+  const { expr, after } = bindControl(scope, condition, { what: "the condition", name: `${name}-if` });
   const arm = (id: string, holds: Expr, does: () => unknown): Expr => {
     addWork(scope, { name: id, options, after }, { kind: "flow", flow: inFlow(scope, id, does).flow, when: holds });
     return outputOf(id);
@@ -91,9 +97,10 @@ export function match<
 ): Value<Plain<ReturnType<Cases[keyof Cases & (T[Key] & string)]>>> {
   const scope = currentScope("match");
   const name = options.name ?? freeName(scope, "match");
-  const { expr, after } = bindGiven(scope, value, "the value");
-  const referred: Referred = { expr, needs: after.map((step) => ({ scope, step })) };
-  const kind = fieldOf(referred, by).expr;
+  const whole = bindGiven(scope, value, "the value");
+  const referred: Referred = { expr: whole.expr, needs: whole.after.map((step) => ({ scope, step })) };
+  const field = makeReference(fieldOf(referred, by));
+  const { expr: kind, after } = bindControl(scope, field, { what: "the kind", name: `${name}-by` });
   const arms = Object.entries(cases).map(([of, does]) => {
     const id = `${name}-${of}`;
     const { flow } = inFlow(scope, id, () => (does as (value: Value<unknown>) => unknown)(makeReference(referred)));
@@ -114,28 +121,32 @@ export interface LoopOptions<S> extends StepOptions {
   /** Rounds at most: then the value of the last one is the result, done or not. */
   readonly max: number;
   /** The value that the first round is given. */
-  readonly first: Given<S>;
+  readonly first: S | Given<Plain<S>>;
 }
 
 /** Rounds one after the other, each of which is given what the one before has made, until one is done. Gives the last value. */
 export function loop<S>(
   name: string,
   options: LoopOptions<S>,
-  body: (was: Value<S>) => { readonly next: Given<NoInfer<S>>; readonly done: Ref<boolean> | boolean },
-): Value<S> {
+  body: (was: Value<Plain<S>>) => { readonly next: Given<NoInfer<Plain<S>>>; readonly done: Ref<boolean> | boolean },
+): Value<Plain<S>> {
   const scope = currentScope("loop");
   const { max, first } = options;
+  if (!(Number.isSafeInteger(max) && max > 0)) throw invalid(`A loop has ${max} rounds at most`, "Give `max`, from 1.");
+  wantFunction(body, `\`${name}\``);
+  // Named as the loop is, so that a loop within it sees both.
+  const value = variable(name);
   const start = bindGiven(scope, first, "the first value");
   const { flow } = inFlow(scope, name, (machine) => {
     const { flow: round } = inFlow(
       machine,
       freeName(machine, "round"),
-      (inner) => body(makeReference({ expr: variable("value"), needs: [{ scope: inner }] })),
-      true,
+      (inner) => body(makeReference({ expr: value, needs: [{ scope: inner }] })),
+      "round",
     );
-    return stepsOfLoop(machine, { round, first: start.expr, max });
+    return stepsOfLoop(machine, { name, round, first: start.expr, max });
   });
-  const done = addWork<{ readonly next: S }>(
+  const done = addWork<{ readonly next: unknown }>(
     scope,
     { name, options, after: start.after },
     {
@@ -144,32 +155,38 @@ export function loop<S>(
         kind: "machine",
         start: flow.steps[0]?.id ?? "",
         steps: flow.steps,
-        variables: { value: null, rounds: "" },
+        variables: { [name]: null, [roundsOf(name)]: 0 },
       },
     },
   );
-  return done.next as unknown as Value<S>;
+  return done.next as unknown as Value<Plain<S>>;
 }
+
+const roundsOf = (loop: string) => `rounds of ${loop}`;
 
 function stepsOfLoop(
   machine: Scope,
-  { round, first, max }: { readonly round: DagFlow; readonly first: Expr; readonly max: number },
+  {
+    name,
+    round,
+    first,
+    max,
+  }: { readonly name: string; readonly round: DagFlow; readonly first: Expr; readonly max: number },
 ): void {
-  // Each round adds a letter: expressions count letters, and add no numbers.
-  const rounds: Expr = { op: "text", parts: [{ value: variable("rounds"), written: "" }, "i"] };
-  const isLast: Expr = { op: "compare", by: ">=", left: call("length", variable("rounds")), right: literal(max) };
+  const done = variable(roundsOf(name));
+  const isLast: Expr = { op: "compare", by: ">=", left: done, right: literal(max) };
   const id = freeName(machine, "round");
   addStep(machine, {
     id: freeName(machine, "first"),
     kind: "set",
-    assign: { value: first },
+    assign: { [name]: first },
     transitions: [{ on: "success", to: id }],
   });
   addStep(machine, {
     id,
     kind: "flow",
     flow: round,
-    assign: { value: output("next"), rounds },
+    assign: { [name]: output("next"), [roundsOf(name)]: call("add", done, literal(1)) },
     transitions: [
       { on: "success", when: { op: "or", of: [output("done"), isLast] }, to: { end: "success" } },
       { on: "success", to: id },

@@ -25,7 +25,7 @@ export interface Scope {
   readonly definition: OpenDefinition;
   /** Where its steps stand, for the keys of their functions. */
   readonly path: string;
-  readonly around: { readonly scope: Scope; readonly step: string; readonly isOurs: boolean } | undefined;
+  readonly around: { readonly scope: Scope; readonly step: string; readonly ours?: OurStep | undefined } | undefined;
   readonly steps: Map<string, Step>;
   /** What takes back the effects of its steps, in the order of these. */
   readonly undos: Undo[];
@@ -34,6 +34,9 @@ export interface Scope {
   /** What steps of the scopes within need of this one, by the step that holds them. */
   readonly needs: Map<string, Set<string>>;
 }
+
+/** A step that the author has not named: each item of a fan-out, or each round of a loop. */
+export type OurStep = "item" | "round";
 
 interface Undo {
   readonly step: string;

@@ -23,13 +23,14 @@ const REFERRED = Symbol.for("pawl.reference/1");
 
 /** What a reference stands for. Undefined: the value is none. */
 export function referredBy(value: unknown): Referred | undefined {
-  if (typeof value !== "object" || value === null || !(REFERRED in value)) return undefined;
+  if (typeof value !== "function" || !(REFERRED in value)) return undefined;
   return (value as { readonly [REFERRED]: Referred })[REFERRED];
 }
 
 /** The types say of it what the value will have; what stands here is a proxy that knows its path. */
 export function makeReference<T>(referred: Referred): Value<T> {
-  return new Proxy({}, handlerOf(referred)) as Value<T>;
+  // Of a function, so that a call of what it has not, such as `page.trim()`, comes here too.
+  return new Proxy(() => undefined, handlerOf(referred)) as unknown as Value<T>;
 }
 
 /** The field of a reference that has a name which its type does not show, such as `then`. */
@@ -66,6 +67,8 @@ function handlerOf(referred: Referred): ProxyHandler<object> {
       throw misuse("asked for its fields");
     },
     ownKeys: misused("taken apart"),
+    apply: misused("called"),
+    construct: misused("called"),
     set: misused("changed"),
     deleteProperty: misused("changed"),
     defineProperty: misused("changed"),

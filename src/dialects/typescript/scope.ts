@@ -1,9 +1,10 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
+import { walkPaths } from "../../core/expressions/walk-paths.ts";
 import type { DagFlow, SetStep, Step } from "../../core/graph/graph.ts";
 import type { Json } from "../../core/json.ts";
 import { outputOf } from "../build-expr.ts";
-import type { OpenDefinition, Scope } from "./open-definition.ts";
+import type { OpenDefinition, OurStep, Scope } from "./open-definition.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference, type Referred, referredBy } from "./reference.ts";
 import type { Value } from "./types.ts";
@@ -55,16 +56,17 @@ export function currentScope(what: string): Scope {
 
 /**
  * Runs a callback whose steps stand within the step `id` of this scope, and gives them as a flow with the callback's result.
- * `isOurs`: the author has not named that step, and may give its name to another one.
+ * `ours`: the author has not named that step, and may give its name to another one.
  */
 export function inFlow<T>(
   scope: Scope,
   id: string,
   callback: (inner: Scope) => T,
-  isOurs = false,
+  ours?: OurStep,
 ): { readonly flow: DagFlow; readonly result: T } {
+  wantFunction(callback, `\`${id}\``);
   const { definition } = scope;
-  const inner = openScope(definition, keyOf(scope, id), { scope, step: id, isOurs });
+  const inner = openScope(definition, keyOf(scope, id), { scope, step: id, ours });
   definition.current = inner;
   try {
     const result = callback(inner);
@@ -157,7 +159,7 @@ export function freeName(scope: Scope, wanted: string): string {
 function isTaken(scope: Scope | undefined, name: string, byAuthor = false): boolean {
   if (scope === undefined) return false;
   const { around, steps } = scope;
-  const isAround = around?.step === name && !(byAuthor && around.isOurs);
+  const isAround = around?.step === name && !(byAuthor && around.ours !== undefined);
   return steps.has(name) || isAround || isTaken(around?.scope, name, byAuthor);
 }
 
@@ -185,6 +187,37 @@ export function bindGiven(scope: Scope, given: unknown, what: string): Bound {
   const after = new Set<string>();
   const expr = toExpr(given, { what, depth: 0, need: (referred) => noteNeeds(scope, referred, after) });
   return { expr, after: [...after] };
+}
+
+/**
+ * The same for what decides whether and how often steps run. The core sees no outputs: what it cannot decide by what it keeps of
+ * them is computed by a step of its own, `name`.
+ */
+export function bindControl(
+  scope: Scope,
+  given: unknown,
+  {
+    what,
+    name,
+    isDecided = isDecidable,
+  }: { readonly what: string; readonly name: string; isDecided?(expr: Expr, scope: Scope): boolean },
+): Bound {
+  const { expr, after } = bindGiven(scope, given, what);
+  if (isDecided(expr, scope)) return { expr, after };
+  const id = freeName(scope, name);
+  addStep(scope, { id, kind: "set", value: expr, after });
+  return { expr: outputOf(id), after: [id] };
+}
+
+/** Of the items, the core sees those of the nearest fan-out. */
+function isDecidable(expr: Expr, scope: Scope): boolean {
+  let nearest = scope.around;
+  while (nearest !== undefined && nearest.ours !== "item") nearest = nearest.scope.around;
+  let decides = true;
+  walkPaths(expr, ({ root, name }) => {
+    if (root === "item" && name !== nearest?.step) decides = false;
+  });
+  return decides;
 }
 
 interface Binding {
@@ -275,6 +308,12 @@ function leaked(home: Scope, scope: Scope): PawlError {
     message: `A value from ${from} is used where it is not known${placeOfCaller().words}.`,
     remedy: "Return it from there: the result of `each`, `when` and `loop` is what their callback returns.",
   });
+}
+
+/** Programs in JavaScript have no compiler that says so. */
+export function wantFunction(given: unknown, what: string): void {
+  if (typeof given === "function" && referredBy(given) === undefined) return;
+  throw invalid(`${what} has no function`, "Give it one: `() => ...`.");
 }
 
 /** A fault in what a definition says, at the line that says it. */

@@ -4,9 +4,20 @@ import type { JsonObject } from "../../core/json.ts";
 import type { StepContext, StepFunction } from "../../ports/step-functions.ts";
 import { call as callOf, literal, literalIfAny, toObject } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
-import { makeReference } from "./reference.ts";
+import { referredBy } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
-import { addStep, type Bound, bindGiven, currentScope, inFlow, invalid, keyOf, refuseTaken } from "./scope.ts";
+import {
+  addStep,
+  type Bound,
+  bindGiven,
+  currentScope,
+  freeName,
+  inFlow,
+  invalid,
+  keyOf,
+  refuseTaken,
+  wantFunction,
+} from "./scope.ts";
 import type {
   Duration,
   Given,
@@ -36,9 +47,10 @@ export function run<I, R, F = never>(
   input: I,
   does: ((input: Plain<I>, context: StepContext) => R) & Recorded<Awaited<R>>,
   options: RunOptions<F, Output<Awaited<R>>> = {},
-): Value<Output<Awaited<R>> | F> {
+): Value<Output<Awaited<R>> | Plain<F>> {
   const scope = currentScope("run");
-  const key = keyOf(scope, name);
+  wantFunction(does, `The step \`${name}\``);
+  const key = freeKey(scope, name);
   const { expr, after } = bindGiven(scope, input, "the input");
   const { version = 1 } = options;
   scope.definition.functions.set(key, { does: does as StepFunction, version });
@@ -48,6 +60,13 @@ export function run<I, R, F = never>(
     ["input", expr],
   ]);
   return addWork(scope, { name, options, after }, { kind: "task", executor: "function", input: bound });
+}
+
+/** Where a step is found in two flows beside each other, such as a `fallback` and a `finally`, the second has another key. */
+function freeKey(scope: Scope, name: string): string {
+  let key = keyOf(scope, name);
+  while (scope.definition.functions.has(key)) key += "~";
+  return key;
 }
 
 export interface AgentOptions<O, F = never> extends WorkOptions<F, O> {
@@ -61,7 +80,7 @@ export interface AgentOptions<O, F = never> extends WorkOptions<F, O> {
 }
 
 /** A step that an agent does: its answer in the shape of `output`, or a text. */
-export function agent<O = string, F = never>(name: string, options: AgentOptions<O, F>): Value<O | F> {
+export function agent<O = string, F = never>(name: string, options: AgentOptions<O, F>): Value<O | Plain<F>> {
   const scope = currentScope("agent");
   const { prompt, model, output, maxTurns, tools, timeout } = options;
   const { expr, after } = bindGiven(scope, prompt, "the prompt");
@@ -83,7 +102,7 @@ export function tool<O = unknown, F = never>(
   called: string,
   args: Given<JsonObject>,
   options: WorkOptions<F, O> = {},
-): Value<O | F> {
+): Value<O | Plain<F>> {
   const scope = currentScope("tool");
   const [, server, toolName] = /^([^.]+)\.(.+)$/.exec(called) ?? [];
   if (server === undefined || toolName === undefined)
@@ -110,13 +129,13 @@ export function call<In, Out, F = never>(
   workflow: Callable<In, Out>,
   input: Given<NoInfer<In>>,
   options?: WorkOptions<F, Out>,
-): Value<Out | F>;
+): Value<Out | Plain<F>>;
 export function call<Out = unknown, F = never>(
   name: string,
   workflow: string,
   input: Given<JsonObject>,
   options?: WorkOptions<F, Out>,
-): Value<Out | F>;
+): Value<Out | Plain<F>>;
 export function call(
   name: string,
   workflow: Callable<unknown, unknown> | string,
@@ -140,7 +159,7 @@ export function fail(
   addWork(scope, { name, options, after }, { kind: "task", executor: "fail", input: expr });
 }
 
-export interface ApprovalOptions<F> extends StepOptions {
+export interface ApprovalOptions<F, Late = "fail" | "skip"> extends StepOptions {
   /** Default: the step's name. */
   readonly message?: string | Ref<string>;
   /** What the person judges. */
@@ -148,14 +167,17 @@ export interface ApprovalOptions<F> extends StepOptions {
   /** What the person may change of it, or fill in. */
   readonly form?: Schema<F>;
   readonly timeout?: Duration;
-  /** Default: the run fails. */
-  readonly onTimeout?: "fail" | "skip";
+  /** `skip`: the answer is null. Default: the run fails. */
+  readonly onTimeout?: Late;
   /** False: what is declared after it does not wait for the answer. */
   readonly gate?: boolean;
 }
 
 /** Waits for a person's yes. Whatever the scope declares after it waits too. */
-export function approval<F = { readonly approved: true }>(name: string, options: ApprovalOptions<F> = {}): Value<F> {
+export function approval<F = { readonly approved: true }, Late extends "fail" | "skip" = "fail">(
+  name: string,
+  options: ApprovalOptions<F, Late> = {},
+): Value<F | ("skip" extends Late ? null : never)> {
   const scope = currentScope("approval");
   const { message = name, show, form, timeout, onTimeout, gate = true } = options;
   const text = bindGiven(scope, message, "the message");
@@ -247,10 +269,12 @@ export function addWork<T>(scope: Scope, { name, options, after }: Declared, doi
 
 function catchFlow(scope: Scope, name: string, fallback: unknown): DagFlow {
   return inFlow(scope, name, (inner) => {
-    if (typeof fallback !== "function") return fallback;
-    const error = makeReference<StepError>({
-      expr: { op: "path", root: "error", path: [] },
-      needs: [{ scope: inner }],
+    if (typeof fallback !== "function" || referredBy(fallback) !== undefined) return fallback;
+    // As the output of a step, which flows within this one see beside failures of their own.
+    const error = addStep<StepError>(inner, {
+      id: freeName(inner, "error"),
+      kind: "set",
+      value: { op: "path", root: "error", path: [] },
     });
     return (fallback as (error: Value<StepError>) => unknown)(error);
   }).flow;

@@ -113,7 +113,7 @@ export interface WorkOptions<F = never, O = unknown> extends StepOptions {
   /** Of one try. */
   readonly timeout?: Duration;
   /** Its output where it has failed for good: a value, or what a flow gives that is told of the error. */
-  readonly fallback?: Given<F> | ((error: Value<StepError>) => Given<F>);
+  readonly fallback?: F | Given<NoInfer<O>> | ((error: Value<StepError>) => F | Given<NoInfer<O>>);
   /** Runs after it whatever happened, also on cancel. */
   readonly finally?: () => void;
   /**
