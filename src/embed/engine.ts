@@ -46,11 +46,13 @@ export interface EngineParts {
 
 /** The engine within a program. */
 export class Engine implements Pawl {
-  protected readonly parts: EngineParts;
+  readonly #parts: EngineParts;
   readonly #agent: string | undefined;
   readonly #Failed: typeof RunFailed;
   readonly #leave: (drainMs: number) => Promise<void>;
   readonly #followed = new FollowedRuns();
+  /** Aborts when it is closed: what waits for a run hears no more of it. */
+  readonly #life = new AbortController();
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -61,14 +63,19 @@ export class Engine implements Pawl {
       leave(drainMs: number): Promise<void>;
     },
   ) {
-    this.parts = parts;
+    this.#parts = parts;
     this.#agent = options.agent;
     this.#Failed = options.Failed;
     this.#leave = options.leave;
   }
 
+  protected get parts(): EngineParts {
+    if (this.#closed === undefined) return this.#parts;
+    throw new PawlError("ENGINE_CLOSED", { message: "This Pawl is closed." });
+  }
+
   get url(): string | undefined {
-    return this.parts.service?.url || undefined;
+    return this.#parts.service?.url || undefined;
   }
 
   // A program hands it on by itself, so that it has no `this`.
@@ -116,8 +123,7 @@ export class Engine implements Pawl {
       id,
       status: () => this.#status(id),
       result: () => this.#result<Out>(id),
-      events: (signal = new AbortController().signal) =>
-        streamRun(this.parts.app, id, { followed: this.#followed }, signal),
+      events: (signal) => this.#events(id, signal),
     };
   }
 
@@ -167,6 +173,7 @@ export class Engine implements Pawl {
   }
 
   close({ drain = 10_000 }: { readonly drain?: number } = {}): Promise<void> {
+    this.#life.abort();
     this.#closed ??= this.#leave(drain);
     return this.#closed;
   }
@@ -195,6 +202,17 @@ export class Engine implements Pawl {
     await answerApproval(this.parts.app, { record, path: only.path, asked: only.asked }, answer);
   }
 
+  async *#events(runId: string, stop?: AbortSignal) {
+    const { signal } = this.#life;
+    const ended = stop === undefined ? signal : AbortSignal.any([stop, signal]);
+    try {
+      yield* streamRun(this.parts.app, runId, { followed: this.#followed }, ended);
+    } finally {
+      // Whatever it was in the middle of, this is why.
+      if (stop?.aborted !== true) void this.parts;
+    }
+  }
+
   async #status(runId: string) {
     const reading = await readRunHistory(await this.parts.app.records(), await findRun(this.parts.app, runId));
     const { status, error } = await describeHead(reading, { withOutputs: false });
@@ -214,13 +232,16 @@ export class Engine implements Pawl {
     if (rested.completedAt !== undefined) return rested;
     for (;;) {
       const news = Promise.withResolvers<void>();
-      const stop = this.parts.host.watch(runId, ({ type }) => type === "event" && news.resolve());
+      const heard = () => news.resolve();
+      const stop = this.parts.host.watch(runId, ({ type }) => type === "event" && heard());
+      this.#life.signal.addEventListener("abort", heard);
       try {
         const record = await this.parts.host.settled(runId);
         if (record.completedAt !== undefined) return record;
         await news.promise;
       } finally {
         stop();
+        this.#life.signal.removeEventListener("abort", heard);
       }
     }
   }
@@ -237,7 +258,9 @@ function sayProblems(error: unknown): never {
 
 /** What is recorded of a value: what `JSON.stringify` writes of it, with every integer. */
 function toJson(value: unknown): Json {
-  return parseExact(writeExact(value));
+  const written: string | undefined = writeExact(value);
+  if (written !== undefined) return parseExact(written);
+  throw new PawlError("INPUT_INVALID", { message: `What is given is no JSON, but ${typeof value}.` });
 }
 
 /** Graphs of runs that have ended: a program has few workflows. */

@@ -40,8 +40,10 @@ function explainLack(
 async function call(does: StepFunction, input: Json, context: StepContext): Promise<Outcome> {
   try {
     // The function works on a copy: what it changes of its input is not on record.
-    const output = await does(parseExact(writeExact(input)), context);
-    return { status: "succeeded", output: parseExact(writeExact(output ?? null)), costMicro: 0 };
+    const output = (await does(parseExact(writeExact(input)), context)) ?? null;
+    const written: string | undefined = writeExact(output);
+    if (written === undefined) throw new TypeError(`It gave no JSON, but a ${typeof output}.`);
+    return { status: "succeeded", output: parseExact(written), costMicro: 0 };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (isStepFailure(error))

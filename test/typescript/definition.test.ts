@@ -33,6 +33,17 @@ test.each<readonly [string, (input: Given) => unknown, string]>([
   expect(define(does)).toThrow(HERE);
 });
 
+test.each<readonly [string, () => unknown]>([
+  ["no place for a step", () => workflow("w", { concurrency: 0 }, () => 1)],
+  ["a negative cost", () => workflow("w", {}, () => run("a", {}, () => 1, { maxCost: -1 }))],
+  ["no name", () => workflow(" ", {}, () => 1)],
+  ["no function", () => workflow("w", {}, undefined as never)],
+])("a workflow with %s is refused at its line", (_, defines) => {
+  expect(defines).toThrow(
+    expect.objectContaining({ code: "DEFINITION_INVALID", message: expect.stringMatching(HERE) }),
+  );
+});
+
 test("a reference that is awaited is refused by the definition, and nothing is rejected", async () => {
   const rejected: unknown[] = [];
   const note = (error: unknown) => rejected.push(error);

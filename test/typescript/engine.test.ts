@@ -422,3 +422,41 @@ test("where a run fails or is cancelled, what was done is undone backwards, each
   await expect(cancelled.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" });
   expect(done).toEqual(["reserve", "pay", "note", "un-note", "release 2"]);
 });
+
+test("what waits for a run hears that the engine was closed, and so does what asks it afterwards", async () => {
+  const begun = Promise.withResolvers<void>();
+  const flow = workflow("waits", {}, () => {
+    wait("while", "1h");
+    return 1;
+  });
+  const busy = workflow("busy", {}, () =>
+    run("work", {}, (): Promise<number> => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    }),
+  );
+  const pawl = await openTestPawl({ workflows: [flow, busy] });
+  const [waiting, working] = [await pawl.start(flow, {}), await pawl.start(busy, {})];
+  const follow = async () => {
+    for await (const event of waiting.events()) expect(event).toBeDefined();
+  };
+  const told = Promise.allSettled([waiting.result(), working.result(), follow()]);
+  await begun.promise;
+  await pawl.close({ drain: 0 });
+  const closed = { status: "rejected", reason: expect.objectContaining({ code: "ENGINE_CLOSED" }) };
+  expect(await told).toEqual([closed, closed, closed]);
+  expect(await Promise.allSettled([pawl.start(flow, {}), waiting.status(), pawl.signal(waiting.id, "x")])).toEqual([
+    closed,
+    closed,
+    closed,
+  ]);
+});
+
+test("what is no JSON is refused by name", async () => {
+  const flow = workflow("odd", {}, () => run("odd", {}, (): unknown => () => 1));
+  const pawl = await openTestPawl({ workflows: [flow] });
+  onTestFinished(() => pawl.close({ drain: 0 }));
+  await expect(pawl.start(flow, undefined as never)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  const { id } = await pawl.start(flow, {});
+  await expect(pawl.run(id).result()).rejects.toMatchObject({ message: "It gave no JSON, but a function." });
+});

@@ -547,6 +547,11 @@ export const ERRORS = {
 
   // Storage and ownership
   DATA_LOCKED: row("Another process owns the data directory.", "Go through it, or end it.", 1),
+  ENGINE_CLOSED: row(
+    "The engine of this program was closed before.",
+    "Open another one with `openPawl`: it goes on with the same runs.",
+    1,
+  ),
   OWNER_GONE: row("The process that drove the run is gone.", "Run `pawl runs resume ID`.", 1),
   RUN_ELSEWHERE: row("Another process drives the run.", "Nothing needs to be done: it goes on there.", 1),
   OWNER_SILENT: row(

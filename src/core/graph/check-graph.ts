@@ -63,8 +63,10 @@ class Checker {
     if (onExceeded !== "stop" && onExceeded !== "ask")
       this.#add(`What happens where a limit is used up is ${String(onExceeded)}.`, undefined);
     for (const [name, value] of Object.entries({ ...limits, ...uses })) {
-      if (value !== undefined && !isCount(value))
-        this.#add(`The limit ${name} is ${String(value)}, and should be a whole number from 0.`, undefined);
+      // With no place for a step no run would ever end.
+      const least = name === "maxInFlight" ? 1 : 0;
+      if (value !== undefined && !(isCount(value) && value >= least))
+        this.#add(`The limit ${name} is ${String(value)}, and should be a whole number from ${least}.`, undefined);
     }
   }
 
@@ -95,6 +97,8 @@ class Checker {
     const path = keyOf(place.path, step);
     const { each, retry } = step;
     if (step.id === "") this.#add("A step has no id.", place.path);
+    if (step.maxCostMicro !== undefined && !isCount(step.maxCostMicro))
+      this.#add("What a step may cost is an amount from 0.", path);
     if (each !== undefined && !(isCount(each.maxConcurrent) && each.maxConcurrent > 0)) {
       this.#add("The window of a fan-out is a whole number from 1.", path);
     }

@@ -21,17 +21,17 @@ export function each<Item, R>(
   list: Ref<readonly Item[]>,
   body: ((item: Value<Item>, index: Value<number>) => R) & Synchronous<R>,
   options: EachOptions & { readonly onFailure: "skip" },
-): Value<readonly (Plain<R> | null)[]>;
+): Value<(Plain<R> | null)[]>;
 export function each<Item, R>(
   list: Ref<readonly Item[]>,
   body: ((item: Value<Item>, index: Value<number>) => R) & Synchronous<R>,
   options?: EachOptions,
-): Value<readonly Plain<R>[]>;
+): Value<Plain<R>[]>;
 export function each<Item, R>(
   list: Ref<readonly Item[]>,
   body: (item: Value<Item>, index: Value<number>) => R,
   options: EachOptions = {},
-): Value<readonly (Plain<R> | null)[]> {
+): Value<(Plain<R> | null)[]> {
   const scope = currentScope("each");
   const { name = freeName(scope, "each"), window = 5, onFailure } = options;
   wantFunction(body, `\`${name}\``);

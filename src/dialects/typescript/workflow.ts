@@ -61,6 +61,8 @@ export function workflow<R, In extends object = Record<never, never>, Filled ext
   options: WorkflowOptions<In, Filled>,
   callback: ((run: { readonly input: Value<Filled> }) => R) & Synchronous<R>,
 ): Workflow<In, Plain<R>> {
+  if (typeof name !== "string" || name.trim() === "")
+    throw invalid("A workflow has no name", "Give it one: runs are found by it.");
   const { definition, result: flow } = define(name, (root): DagFlow => {
     const input = makeReference<Filled>({ expr: inputAt(), needs: [{ scope: root }] });
     wantFunction(callback, `The workflow \`${name}\``);
