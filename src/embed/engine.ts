@@ -300,6 +300,13 @@ export async function openData(
     tell: () => undefined,
     onDefect,
   });
+  if (app.config.settings.restate.url !== undefined) {
+    await app.close();
+    throw new PawlError("CONFIG_INVALID", {
+      message: "`restate.url` (RESTATE_URL) is set, and Restate does not know which program has which functions.",
+      remedy: "Unset it for this program, which then drives its runs itself; several share a PostgreSQL database (`database`).",
+    });
+  }
   const engines = enginesOfProcess();
   const key = app.config.settings.database.url ?? app.dataDir;
   await engines.get(key)?.closing;

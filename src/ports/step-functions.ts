@@ -1,3 +1,5 @@
+import type { Graph } from "../core/graph/graph.ts";
+
 /** The functions of this program that steps call. */
 export interface StepFunctions {
   /** Undefined: the program has no such function, or has it in another version. */
@@ -10,6 +12,15 @@ export interface StepFunctions {
 
 /** A definition that is pinned with this beginning is a program's own: only a process with its functions drives its runs. */
 export const PROGRAM_MARK = '{"program":';
+
+/** Before the hash of a graph: what is pinned there is the list of `Graph.programs`, for databases to look at. */
+export const PROGRAMS_PIN = "programs:";
+
+/** The workflows whose functions a process must have to drive a run of the definition. */
+export function neededPrograms({ text, graph }: { readonly text: string; readonly graph: Graph }): readonly string[] {
+  const { name, programs = [] } = graph;
+  return text.startsWith(PROGRAM_MARK) ? [name, ...programs] : programs;
+}
 
 /** Takes and gives JSON. */
 export type StepFunction = (input: unknown, context: StepContext) => unknown;

@@ -452,6 +452,13 @@ test("what waits for a run hears that the engine was closed, and so does what as
   ]);
 });
 
+test("a setting of Restate, which drives no runs of programs, is refused", async () => {
+  process.env["RESTATE_URL"] = "http://127.0.0.1:8080";
+  onTestFinished(() => void delete process.env["RESTATE_URL"]);
+  const refused = { code: "CONFIG_INVALID", message: expect.stringContaining("RESTATE_URL") };
+  await expect(openTestPawl({ workflows: [] })).rejects.toMatchObject(refused);
+});
+
 test("what is no JSON is refused by name", async () => {
   const flow = workflow("odd", {}, () => run("odd", {}, (): unknown => () => 1));
   const pawl = await openTestPawl({ workflows: [flow] });

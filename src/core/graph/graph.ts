@@ -22,6 +22,8 @@ export interface Graph {
   readonly trigger?: Trigger;
   /** Names of environment variables that prompts may read. */
   readonly envAllowed: readonly string[];
+  /** The workflows of programs that it calls, which only a process with their functions can drive. Added at the start of a run. */
+  readonly programs?: readonly string[];
   /** Settings for executors of this dialect, e.g. `sandstorm_url`. `${NAME}` is still unresolved. */
   readonly settings: JsonObject;
 }

@@ -5,7 +5,7 @@ import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
-import { PROGRAM_MARK } from "../../ports/step-functions.ts";
+import { neededPrograms } from "../../ports/step-functions.ts";
 import type { BudgetView } from "../../ports/waits.ts";
 import type { RunHost, RunNotice, RunRequest, RunStart, SettledRun } from "../run-host.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
@@ -191,10 +191,12 @@ export class LocalHost implements RunHost {
     return run;
   }
 
-  /** A program's run is for a process that has its workflow, where there are several. */
-  #mayDrive({ definition: { text, graph } }: RunStart): boolean {
+  /** A run that needs programs is for a process that has them, where there are several. */
+  #mayDrive({ definition }: RunStart): boolean {
     const { drives } = this.#options;
-    return drives === undefined || !text.startsWith(PROGRAM_MARK) || drives.programs?.().includes(graph.name) === true;
+    return (
+      drives === undefined || neededPrograms(definition).every((name) => drives.programs?.().includes(name) === true)
+    );
   }
 
   /** Performs what the core has decided, after the commit of the event that caused it. */

@@ -3,6 +3,7 @@ import { BoundedMap } from "../../core/bounded-map.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import { type IndexedGraph, indexGraph } from "../../core/graph/indexed-graph.ts";
+import { PROGRAMS_PIN } from "../../ports/step-functions.ts";
 import type { CompiledDefinition } from "../compiled-definition.ts";
 
 /** A server may get another definition with every request. */
@@ -42,6 +43,9 @@ export function pinDefinition({ text, graph }: CompiledDefinition): Pinned {
     pins: [
       { hash: definitionHash, text },
       { hash: graphHash, text: graphText },
+      ...(graph.programs === undefined
+        ? []
+        : [{ hash: `${PROGRAMS_PIN}${graphHash}`, text: writeExact(graph.programs) }]),
     ],
   };
 }

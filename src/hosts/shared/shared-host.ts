@@ -8,7 +8,7 @@ import type { Inbox, SentRefusal, SentRequest } from "../../ports/inbox.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
 import type { RunRelay } from "../../ports/run-relay.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
-import { PROGRAM_MARK } from "../../ports/step-functions.ts";
+import { neededPrograms } from "../../ports/step-functions.ts";
 import { type BudgetView, NO_BUDGETS } from "../../ports/waits.ts";
 import {
   EVERY_RUN,
@@ -81,7 +81,7 @@ export class SharedHost implements RunHost {
   async startRun(start: RunStart): Promise<RunRecord> {
     const { local, inbox, drives, onDefect } = this.#parts;
     const record = await local.startRun(start);
-    const isProgram = start.lineage !== undefined && start.definition.text.startsWith(PROGRAM_MARK);
+    const isProgram = start.lineage !== undefined && neededPrograms(start.definition).length > 0;
     // They would find it by themselves, a moment later.
     if (!drives || isProgram) inbox.tell().catch(onDefect);
     return record;

@@ -13,6 +13,7 @@ import { grantOf } from "../../core/trust/grant.ts";
 import { suggest } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
+import { neededPrograms } from "../../ports/step-functions.ts";
 import type { StartPorts } from "../application/ports.ts";
 import { isSimulated, readAskedModel, refuseUnpriced } from "../costs/refuse-unpriced.ts";
 import { checkBudgets } from "../costs/shared-budgets.ts";
@@ -127,8 +128,13 @@ export async function preflight(
   const { problems, refusal } = await needs.collect();
   const errors = problems.filter(({ severity }) => severity === "error");
   const { warnings = [] } = definition;
+  const programs = [...needs.programs].sort();
   return {
-    definition: problems.length === 0 ? definition : { ...definition, warnings: [...warnings, ...problems] },
+    definition: {
+      ...definition,
+      graph: programs.length === 0 ? graph : { ...graph, programs },
+      ...(problems.length === 0 ? {} : { warnings: [...warnings, ...problems] }),
+    },
     options,
     limit,
     problems,
@@ -184,6 +190,8 @@ class Needs {
   readonly #agent: string | undefined;
   readonly #seen = new Set<string>();
   readonly #problems: ShownProblem[] = [];
+  /** The workflows of programs that are called. */
+  readonly programs = new Set<string>();
   #tools: AbortSignal | undefined;
   #sandbox: ReturnType<StartPorts["checkSandbox"]> | undefined;
   #refusal: PawlError | undefined;
@@ -359,7 +367,9 @@ class Needs {
     try {
       const onlyNames = terms !== undefined && !isMessage(terms);
       const asking = { options, grant: grantOf(graph.settings), tenantId: this.#app.tenantId, onlyNames };
-      await this.#look(await findCalled(this.#app, workflow, asking));
+      const called = await findCalled(this.#app, workflow, asking);
+      for (const name of neededPrograms(called)) this.programs.add(name);
+      await this.#look(called);
     } catch (error) {
       if (!isPawlError(error) || isStorageFailure(error)) throw error;
       if (!traitsOf(graph).checksCalls) return;

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import {
   type AnyWorkflow,
   approval,
@@ -9,6 +10,7 @@ import {
   workflow,
 } from "../../../src/embed/pawl.ts";
 import { temporaryFolder } from "../../contracts/temporary-folder.ts";
+import { application } from "../../end-to-end/support/application.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 
 // Programs that share a database. Here they are in one process: an address of its own each keeps their engines apart.
@@ -17,7 +19,10 @@ async function programs() {
   process.env["PAWL_SECRETS__KEY"] = "0123456789abcdef0123456789abcdef";
   onTestFinished(() => void delete process.env["PAWL_SECRETS__KEY"]);
   let opened = 0;
-  return async (workflows: readonly AnyWorkflow[], options: { readonly serve?: object } = {}): Promise<Pawl> => {
+  return async (
+    workflows: readonly AnyWorkflow[],
+    options: { readonly serve?: object; readonly folder?: string } = {},
+  ): Promise<Pawl> => {
     database.searchParams.set("application_name", `program-${++opened}`);
     const pawl = await openPawl({ folder: temporaryFolder(), database: database.href, workflows, ...options });
     onTestFinished(() => pawl.close({ drain: 0 }));
@@ -103,4 +108,48 @@ test("a run of which no process has the workflow is told of, by whichever proces
   expect(await server.run(id).status()).toMatchObject({
     error: { code: "PROGRAM_MISSING", message: expect.stringContaining("`order`") },
   });
+});
+
+const KEY = "key-of-the-shop-1234";
+const CALLS = `
+name: calls
+steps:
+  - id: priced
+    type: sub_workflow
+    sub_workflow: {workflow: price, input_mapping: {n: "{input.n}"}}
+`;
+
+test("a workflow in YAML that calls one of a program is driven where its functions are", async () => {
+  const open = await programs();
+  const begun = Promise.withResolvers<void>();
+  const price = (does: (n: number) => unknown) =>
+    workflow("price", { input: z.object({ n: z.number() }) }, ({ input }) =>
+      run("look", { n: input.n }, ({ n }) => does(n)),
+    );
+  const folder = application({ "pawl.yaml": `server: {api_key: ${KEY}}\n`, "workflows/calls.yaml": CALLS });
+  const hangs = price(() => {
+    begun.resolve();
+    return new Promise(() => undefined);
+  });
+  const first = await open([hangs], { folder, serve: { listen: false } });
+  const asked = await first.fetch(
+    new Request("http://pawl.example/workflows/run", {
+      method: "POST",
+      headers: { "x-api-key": KEY, "content-type": "application/json" },
+      body: JSON.stringify({ workflow: "calls", input: { n: 21 } }),
+    }),
+  );
+  const { data } = (await asked.clone().json()) as { readonly data: { readonly run_id: string } };
+  expect({ status: asked.status, said: await asked.text() }).toMatchObject({ status: expect.toSatisfy((status) => status < 300) });
+  await begun.promise;
+  // One drives whatever needs no program, the other has another one.
+  const server = await open([], { serve: { port: 0 } });
+  const other = await open([workflow("other", {}, () => run("a", {}, () => 1))]);
+  await first.close({ drain: 0 });
+  expect(await (await other.start({ name: "other" }, {})).result()).toBe(1);
+  expect(await server.run(data.run_id).status()).toMatchObject({
+    error: { code: "PROGRAM_MISSING", message: expect.stringContaining("`price`") },
+  });
+  const second = await open([price((n) => n * 2)]);
+  expect(await second.run(data.run_id).result()).toMatchObject({ priced: 42 });
 });

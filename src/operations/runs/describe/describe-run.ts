@@ -7,7 +7,7 @@ import { isParked, runStatus } from "../../../core/interpreter/run-status.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { RunRecord, RunStatus } from "../../../ports/journal.ts";
-import { PROGRAM_MARK } from "../../../ports/step-functions.ts";
+import { neededPrograms } from "../../../ports/step-functions.ts";
 import { passTurn } from "../../../ports/turns.ts";
 import { toUsd, toUsdAtMost } from "../../limits/micro-dollars.ts";
 import { describeLimits } from "../../limits/use-limits.ts";
@@ -134,14 +134,17 @@ function errorOfRun({ record, history }: RunReading, cause: string): ErrorDescri
   return describeEnd({ code, message: `${message}${cause}` }, { run: record, path });
 }
 
-/** A program's run of which no process has the workflow. */
+/** A run that needs workflows of programs, of which no process has them. */
 async function findUndriven({ record, sources, history: { state } }: RunReading): Promise<ErrorDescription | null> {
   const { journal } = sources;
-  const { dialect, definition, no, workflow } = record;
-  const wantsDriver = dialect === "typescript" && state.phase !== "finished" && !isParked(state);
-  if (!wantsDriver || journal.isDriven === undefined || (await journal.isDriven(no))) return null;
-  if ((await journal.readPinned(definition))?.startsWith(PROGRAM_MARK) !== true) return null;
-  const message = `No process drives the run: none that is there has the workflow \`${workflow}\` of the program that began it.`;
+  const graph = state.root?.frame.graph.graph;
+  if (graph === undefined || state.phase === "finished" || isParked(state)) return null;
+  if (graph.dialect !== "typescript" && graph.programs === undefined) return null;
+  if (journal.isDriven === undefined || (await journal.isDriven(record.no))) return null;
+  const needed = neededPrograms({ text: (await journal.readPinned(record.definition)) ?? "", graph });
+  if (needed.length === 0) return null;
+  const named = needed.map((name) => `\`${name}\``).join(" and ");
+  const message = `No process drives the run: none that is there has the workflow ${named} of the program that began it.`;
   return describeError({ code: "PROGRAM_MISSING", message }, { run: record });
 }
 

@@ -1,4 +1,4 @@
-import { PROGRAM_MARK } from "../../../ports/step-functions.ts";
+import { PROGRAM_MARK, PROGRAMS_PIN } from "../../../ports/step-functions.ts";
 import { UNFINISHED } from "../../sql/journal-statements.ts";
 import type { Migration } from "../migrate.ts";
 
@@ -261,12 +261,25 @@ CREATE INDEX runs_free ON runs ((${TENANT}), no) WHERE ${FREE};${claimDue(
 const IS_PROGRAM = `dialect = 'typescript' AND EXISTS (
   SELECT 1 FROM pins WHERE pins.hash = runs.definition AND starts_with(pins.text, '${PROGRAM_MARK}'))`;
 
-/** Whether a process may drive a run. `programs`: a list of what it has the functions of; `others`: whether it drives runs of no program too. */
-export const mayDrive = (programs: string, others: string) =>
+const mayDriveOwn = (programs: string, others: string) =>
   `(workflow_name IN (SELECT json_array_elements_text(${programs})) OR (${others} AND NOT (${IS_PROGRAM})))`;
+
+/**
+ * Whether a process may drive a run. `programs`: a list of what it has the functions of; `others`: whether it drives runs of no
+ * program too. A run that calls workflows of programs is for processes that have all of them.
+ */
+export const mayDrive = (programs: string, others: string) => `coalesce(
+    (SELECT bool_and(called IN (SELECT json_array_elements_text(${programs}))) FROM pins, json_array_elements_text(pins.text::json) AS called
+      WHERE pins.hash = '${PROGRAMS_PIN}' || runs.graph) AND (${mayDriveOwn(programs, "true")}),
+    ${mayDriveOwn(programs, others)})`;
 
 const CLAIM_DUE_OF_PROGRAMS = claimDue(
   "pawl_claim_due_2(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[], p_programs JSON, p_others BOOLEAN)",
+  `${CHOSEN} AND ${mayDriveOwn("p_programs", "p_others")}`,
+);
+
+const CLAIM_DUE_WITH_CALLED = claimDue(
+  "pawl_claim_due_3(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[], p_programs JSON, p_others BOOLEAN)",
   `${CHOSEN} AND ${mayDrive("p_programs", "p_others")}`,
 );
 
@@ -302,4 +315,5 @@ export const JOURNAL_MIGRATIONS: readonly Migration[] = [
   { name: "journal-stored-bytes", sql: "ALTER TABLE runs ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0" },
   { name: "journal-patch-runs-2", sql: patchRuns(WITH_STORED) },
   { name: "journal-append-2", sql: append(WITH_STORED) },
+  { name: "journal-claim-due-3", sql: CLAIM_DUE_WITH_CALLED },
 ];

@@ -32,7 +32,7 @@ const CLAIM = `WITH alive AS (SELECT id FROM workers WHERE id = ?1 FOR KEY SHARE
   RETURNING ${CLAIMED_COLUMNS}`;
 
 const CLAIM_DUE =
-  "SELECT pawl_claim_due_2(?::text, ?::bigint, ?::bigint, ?::bigint, ?::bigint[], ?::json, ?::boolean) AS no";
+  "SELECT pawl_claim_due_3(?::text, ?::bigint, ?::bigint, ?::bigint, ?::bigint[], ?::json, ?::boolean) AS no";
 
 const SELECT_CLAIMED = `SELECT ${CLAIMED_COLUMNS} FROM runs WHERE no = ANY(?::bigint[]) AND owner = ?`;
 
