@@ -304,7 +304,8 @@ export async function openData(
     await app.close();
     throw new PawlError("CONFIG_INVALID", {
       message: "`restate.url` (RESTATE_URL) is set, and Restate does not know which program has which functions.",
-      remedy: "Unset it for this program, which then drives its runs itself; several share a PostgreSQL database (`database`).",
+      remedy:
+        "Unset it for this program, which then drives its runs itself; several share a PostgreSQL database (`database`).",
     });
   }
   const engines = enginesOfProcess();

@@ -140,7 +140,9 @@ test("a workflow in YAML that calls one of a program is driven where its functio
     }),
   );
   const { data } = (await asked.clone().json()) as { readonly data: { readonly run_id: string } };
-  expect({ status: asked.status, said: await asked.text() }).toMatchObject({ status: expect.toSatisfy((status) => status < 300) });
+  expect({ status: asked.status, said: await asked.text() }).toMatchObject({
+    status: expect.toSatisfy((status) => status < 300),
+  });
   await begun.promise;
   // One drives whatever needs no program, the other has another one.
   const server = await open([], { serve: { port: 0 } });
