@@ -14,7 +14,7 @@ import { createAuditLog, Gate, type ToolCall } from "./tools/gate.ts";
 import { openTerminal } from "./tools/open-terminal.ts";
 import { runCommand } from "./tools/run-command.ts";
 import { sendInput } from "./tools/send-input.ts";
-import { lookAt, SESSION_NOT_FOUND, type ToolHandler, type ToolParts } from "./tools/tool-parts.ts";
+import { lookAt, SESSION_NOT_FOUND, type ToolHandler, type ToolParts, toTyping } from "./tools/tool-parts.ts";
 import { LiveOutput, Repainter, terminalNotFound } from "./view/live-output.ts";
 import { LiveScreen } from "./view/live-screen.ts";
 
@@ -234,14 +234,7 @@ async function typeLive({ gate, policy }: ToolParts, session: TerminalSession, d
   const input_text = isHidden ? REDACTED : data;
   const facts = { tool: "live_input", session_id: session.facts.id, input_text, caller: "person" };
   gate.admit({ isInternal: true }, facts, () => {
-    const shown = session.screen.readCursorLine();
-    policy.checkTyping({
-      input: data,
-      length: data.length,
-      begun: session.typedLine,
-      shown,
-      isSandboxed: session.facts.isSandboxed === true,
-    });
+    policy.checkTyping(toTyping(session, { input: data, length: data.length, isHidden }));
     if (session.isClogged) throw new PawlError("TERMINAL_REFUSED", { message: "The program does not read its input." });
   });
   await session.type(data, isHidden);

@@ -95,7 +95,7 @@ export const TERMINAL_TOOLS = {
     description:
       "Types text into a terminal and returns the screen as soon as it is quiet, after one second at most. Nothing is appended: " +
       "end a line with `\\n`. Escapes may be written out: `\\x03` is Ctrl-C, `\\e` Escape, `\\\\` a backslash. To wait for a " +
-      "result call `await_output` next. High security refuses `sudo`, `$(...)`, backticks and the like, and says which rule.",
+      "result call `await_output` next. Commands that do harm are refused, with the rule.",
     input: z.object({
       session_id: sessionId,
       input_text: z

@@ -55,8 +55,8 @@ test("a refusal says so, by which rule, and what to do", async () => {
   await expect(send("sudo ls\n")).rejects.toMatchObject({
     code: "TERMINAL_REFUSED",
     message:
-      'Security violation: Tool call rejected by the rule "other-user": `sudo` runs commands as another user. ' +
-      "Do it without, or lower the security level to off.",
+      'Security violation: Tool call rejected by the rule "other-user": It runs as another user, or changes what users may do. ' +
+      "Do it without, or lower the security level to low.",
   });
 });
 
@@ -77,6 +77,19 @@ test("nor is it let through in two calls at the same time", async () => {
   const outcomes = await Promise.allSettled([send("su"), send("do ls\n")]);
 
   expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+});
+
+test("a line that is left open is not sent, neither to the shell nor by run_command; to another program it is", async () => {
+  const terminals = openTerminals({ level: "high" });
+  const { send, screen, session_id } = await openTerminal(terminals);
+  await expect(send("echo 'open\n")).rejects.toMatchObject({ details: { rule: "unreadable" } });
+  const run = (command: string) => terminals.call("run_command", { session_id, command });
+  await expect(run("echo $(date")).rejects.toMatchObject({ details: { rule: "unreadable" } });
+  expect((await run("cat <<E; echo 'a;b'\n\tit's\nE")).output).toBe("\tit's\na;b");
+  await send("cat\n");
+  expect((await send("don't\n")).success).toBe(true);
+  expect(await screen()).toContain("don't\ndon't");
+  await send("", ["C-d"]);
 });
 
 test("a command that the shell has completed is judged by what the shell shows", async () => {

@@ -58,7 +58,8 @@ function edit(line: TypedLine, key: string): TypedLine {
   return isControl ? { ...line, isCertain: false } : { ...line, text: line.text + key };
 }
 
-function goesOn(text: string): boolean {
+/** It ends with a backslash: the next line continues it. */
+export function goesOn(text: string): boolean {
   const backslashes = /\\*$/.exec(text)?.[0].length ?? 0;
   return backslashes % 2 === 1;
 }

@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import { NOTHING_TYPED, readTypedLines, type TypedLine } from "../input/typed-line.ts";
+import { goesOn, NOTHING_TYPED, readTypedLines, type TypedLine, type TypedLines } from "../input/typed-line.ts";
+import { findHarm, findHarmWithin, type Harm } from "./find-harm.ts";
 
 export interface PolicyOptions {
   readonly level: SecurityLevel;
@@ -25,12 +26,16 @@ export interface Opening {
 export interface Typing {
   /** With escape sequences already translated. */
   readonly input: string;
+  /** It is a text that a shell gets whole, not keys. */
+  readonly isText?: boolean;
   /** The length in the request, which the limit is about. */
   readonly length: number;
   /** The part of the line that was typed before. */
   readonly begun: TypedLine;
   /** The line as the program shows it, for where that cannot be told from what was typed. */
   readonly shown: string;
+  /** A shell reads it, or a program that may bring it to one. */
+  isForShell(): boolean;
   readonly isSandboxed: boolean;
 }
 
@@ -61,7 +66,7 @@ export class TerminalPolicy {
       refuse("sessions", reason, "Close one with exit_terminal, or raise the limit.");
     }
     if (isSandboxed) return;
-    refuseBlockedCommand(level, { text: shell, isCertain: true });
+    refuseHarmfulText(level, shell);
     refuseForbiddenVariable(level, environment);
     if (!isAtLeast(level, "medium")) return;
     refuseForbiddenShell(program);
@@ -73,21 +78,54 @@ export class TerminalPolicy {
     refuseForbiddenVariable(this.#options.level, environment);
   }
 
-  checkTyping({ input, length, begun, shown, isSandboxed }: Typing): void {
+  checkTyping({ input, isText, length, begun, shown, isForShell, isSandboxed }: Typing): void {
     if (length > MAX_INPUT_LENGTH) {
       const reason = `The input has ${length} characters, and ${MAX_INPUT_LENGTH} are allowed.`;
       refuse("input-length", reason, "Send it in parts, or put it into a file.");
     }
     if (isSandboxed) return;
     const { level } = this.#options;
-    const { submitted, current, deleted } = readTypedLines(begun, input);
-    for (const line of [...submitted, current, ...deleted]) refuseBlockedCommand(level, line);
+    const lines = isText === true ? toLines(input) : readTypedLines(begun, input);
+    const typed = [...lines.submitted, lines.current, ...lines.deleted];
+    const isRead = isAtLeast(level, "medium");
+    for (const line of typed) if (!isRead || !line.isCertain) refuseBlockedWord(level, line);
     // After a key that completes or recalls, the program's line is the better witness.
-    if ((submitted[0] ?? current).isCertain) return;
     const added = readTypedLines(NOTHING_TYPED, input);
-    const text = shown + (added.submitted[0] ?? added.current).text;
-    refuseBlockedCommand(level, { text, isCertain: true });
+    const seen = (lines.submitted[0] ?? lines.current).isCertain
+      ? ""
+      : shown + (added.submitted[0] ?? added.current).text;
+    if (isRead) refuseHarm(level, lines, seen, isForShell);
+    else refuseBlockedWord(level, { text: seen, isCertain: true });
   }
+}
+
+function toLines(text: string): TypedLines {
+  return { submitted: [{ text, isCertain: true }], current: NOTHING_TYPED, deleted: [] };
+}
+
+/** Refuses what a shell would do with lines, and what it would not let go on with the last of them. */
+function refuseHarm(level: SecurityLevel, lines: TypedLines, seen: string, isForShell: () => boolean): void {
+  const { submitted, current, deleted } = lines;
+  for (const { text } of deleted) refuseFound(findHarm(toWholeWords(text)).harm);
+  const sent = submitted.filter(({ text }) => !goesOn(text)).map(({ text }) => text);
+  if (seen !== "" || [...submitted, current].some(({ isCertain }) => !isCertain)) {
+    const shown = submitted.length > 0 ? seen : toWholeWords(seen);
+    for (const text of [...sent, toWholeWords(current.text), shown]) refuseFound(findHarmWithin(text));
+  }
+  const { harm, isUnfinished } = findHarm([...sent, toWholeWords(current.text)].join("\n"));
+  refuseFound(harm);
+  if (submitted.length === 0 || !isUnfinished || !isAtLeast(level, "high") || !isForShell()) return;
+  const reason = "It cannot be read to its end: a quote, a parenthesis or a here-document is open.";
+  refuse("unreadable", reason, "Send the whole command at once, or lower the security level to medium.");
+}
+
+/** The last word of a line that has not been sent may be only begun. */
+function toWholeWords(text: string): string {
+  return text.replace(/\S+$/, "");
+}
+
+function refuseFound(harm: Harm | undefined): void {
+  if (harm !== undefined) refuse(harm.rule, harm.reason, "Do it without, or lower the security level to low.");
 }
 
 /** Programs that a terminal may be opened with from level medium on. Once one runs, it may start others. */
@@ -142,7 +180,7 @@ function refuseForbiddenVariable(level: SecurityLevel, environment: Readonly<Rec
     refuse("protected-environment", `\`${name}\` may not be set.`, remedy);
   }
   // Shells run what some variables hold, such as PROMPT_COMMAND.
-  for (const text of Object.values(environment)) refuseBlockedCommand(level, { text, isCertain: true });
+  for (const text of Object.values(environment)) refuseHarmfulText(level, text);
 }
 
 /** Lets terminals open where a folder is, with all links followed, one of the roots or inside of one. */
@@ -168,47 +206,31 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-interface BlockedCommand {
-  readonly rule: string;
-  readonly from: SecurityLevel;
+interface BlockedWord {
   readonly pattern: RegExp;
   readonly reason: string;
 }
 
-const PRIVILEGES = "other-user";
-const CHAIN = "command-after-semicolon";
-const SUBSTITUTION = "substitution";
-
-const BLOCKED: readonly BlockedCommand[] = [
-  { rule: PRIVILEGES, from: "low", pattern: /\bsudo\b/, reason: "`sudo` runs commands as another user." },
-  { rule: PRIVILEGES, from: "low", pattern: /\bsu\s+-/, reason: "`su -` becomes another user." },
-  { rule: PRIVILEGES, from: "low", pattern: /\bpasswd\b/, reason: "`passwd` changes passwords." },
-  {
-    rule: CHAIN,
-    from: "medium",
-    pattern: /;\s*(?:\S*\/)?(?:rm|cat|curl|wget)\b/,
-    reason: "`rm`, `cat`, `curl` and `wget` may not follow a `;`.",
-  },
-  { rule: SUBSTITUTION, from: "high", pattern: /\$\(/, reason: "`$(...)` runs a command inside another." },
-  { rule: SUBSTITUTION, from: "high", pattern: /`/, reason: "Backticks run a command inside another." },
-  { rule: SUBSTITUTION, from: "high", pattern: /\$\{/, reason: "`$` and a brace may make up a command." },
-  { rule: SUBSTITUTION, from: "high", pattern: /\$'/, reason: "`$'...'` may spell a command in numbers." },
+const BLOCKED: readonly BlockedWord[] = [
+  { pattern: /\bsudo\b/, reason: "`sudo` runs commands as another user." },
+  { pattern: /\bsu\s+-/, reason: "`su -` becomes another user." },
+  { pattern: /\bpasswd\b/, reason: "`passwd` changes passwords." },
 ];
 
-const REMEDIES: Readonly<Record<string, string>> = {
-  [PRIVILEGES]: "Do it without, or lower the security level to off.",
-  [CHAIN]: "Send the commands one by one, or lower the security level to low.",
-  [SUBSTITUTION]: "Send the commands one by one, or lower the security level to medium.",
-};
+function refuseHarmfulText(level: SecurityLevel, text: string): void {
+  if (isAtLeast(level, "medium")) refuseFound(findHarm(text).harm);
+  else refuseBlockedWord(level, { text, isCertain: true });
+}
 
-/** Refuses a line that breaks a rule as it was typed, or as a shell reads it. */
-function refuseBlockedCommand(level: SecurityLevel, { text, isCertain }: TypedLine): void {
+/** Refuses a line that has one of some words as it was typed, or as a shell reads it. */
+function refuseBlockedWord(level: SecurityLevel, { text, isCertain }: TypedLine): void {
+  if (!isAtLeast(level, "low")) return;
   const readings = [text, asShellsRead(text)];
-  const found = BLOCKED.find(({ from, pattern }) => {
+  const found = BLOCKED.find(({ pattern }) => {
     const held = isCertain ? pattern : withoutWordEnds(pattern);
-    return isAtLeast(level, from) && readings.some((reading) => held.test(reading));
+    return readings.some((reading) => held.test(reading));
   });
-  if (found !== undefined) refuse(found.rule, found.reason, REMEDIES[found.rule] ?? "");
+  if (found !== undefined) refuse("other-user", found.reason, "Do it without, or lower the security level to off.");
 }
 
 /** Quotes, backslashes and empty parameters in the middle of a word mean nothing to a shell. */

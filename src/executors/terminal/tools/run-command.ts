@@ -12,7 +12,7 @@ import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { ToolCall } from "./gate.ts";
 import { openTerminal } from "./open-terminal.ts";
-import { SESSION_NOT_FOUND, type ToolHandler, type ToolParts } from "./tool-parts.ts";
+import { SESSION_NOT_FOUND, type ToolHandler, type ToolParts, toTyping } from "./tool-parts.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 25;
 const MAX_TIMEOUT_SECONDS = 3_600;
@@ -38,7 +38,7 @@ export const runCommand: ToolHandler<"run_command"> = async (parts, request, cal
   // A line editor that waits hides nothing: it need not be asked.
   const isHidden = found?.screen.wantsBracketedPaste === false && (await found.asksHidden());
   const isSandboxed = found?.facts.isSandboxed ?? parts.options.sandbox === true;
-  admit(parts, { request, call, isSandboxed, isHidden });
+  admit(parts, { request, call, found, isSandboxed, isHidden });
   const problem = findProblem(request, found) ?? (isHidden && command != null ? ASKS_HIDDEN : undefined);
   if (problem !== undefined) return toFailure(request.session_id ?? "", problem);
 
@@ -58,9 +58,10 @@ function admit(
   {
     request,
     call,
+    found,
     isSandboxed,
     isHidden,
-  }: { request: Request; call: ToolCall; isSandboxed: boolean; isHidden: boolean },
+  }: { request: Request; call: ToolCall; found: TerminalSession | undefined; isSandboxed: boolean; isHidden: boolean },
 ): void {
   const { command = null, session_id = null, cwd = null, env, timeout = null } = request;
   // Values may be secrets that were not declared.
@@ -68,7 +69,9 @@ function admit(
   const recorded = isHidden && command !== null ? REDACTED : command;
   gate.admit(call, { tool: "run_command", session_id, command: recorded, cwd, env: names, timeout }, () => {
     const text = command ?? "";
-    policy.checkTyping({ input: `${text}\n`, length: text.length, begun: NOTHING_TYPED, shown: "", isSandboxed });
+    const typed = { input: text, isText: true, length: text.length, isHidden };
+    const isForShell = found === undefined ? () => true : toTyping(found, typed).isForShell;
+    policy.checkTyping({ ...typed, begun: NOTHING_TYPED, shown: "", isForShell, isSandboxed });
     if (!isSandboxed) policy.checkVariables(env ?? {});
   });
 }

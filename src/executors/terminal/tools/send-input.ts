@@ -3,7 +3,7 @@ import type { ToolInput } from "../../../ports/terminals/terminal-tools.ts";
 import { NOTHING_TYPED, readTypedLines } from "../input/typed-line.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
-import { lookAt, SESSION_NOT_FOUND, type ToolHandler } from "./tool-parts.ts";
+import { lookAt, SESSION_NOT_FOUND, type ToolHandler, toTyping } from "./tool-parts.ts";
 
 const SETTLING = { graceMs: 250, maxMs: 1_000 };
 
@@ -19,14 +19,7 @@ export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy
     { tool: "send_input", session_id, input_text: recorded.input_text, keys: recorded.keys ?? [] },
     () => {
       if (session === undefined) return;
-      const shown = session.screen.readCursorLine();
-      policy.checkTyping({
-        input: input + keys,
-        length: input_text.length,
-        begun: session.typedLine,
-        shown,
-        isSandboxed: session.facts.isSandboxed === true,
-      });
+      policy.checkTyping(toTyping(session, { input: input + keys, length: input_text.length, isHidden }));
     },
   );
   const fail = (message: string, why: string | null) => ({

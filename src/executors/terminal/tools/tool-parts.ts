@@ -4,7 +4,8 @@ import type {
   ToolInput,
   ToolOutput,
 } from "../../../ports/terminals/terminal-tools.ts";
-import type { TerminalPolicy } from "../policy/terminal-policy.ts";
+import { findFront } from "../command/front-program.ts";
+import type { TerminalPolicy, Typing } from "../policy/terminal-policy.ts";
 import type { Sessions } from "../session/session-table.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";
@@ -39,4 +40,19 @@ export function lookAt(
     process_running: session !== undefined && exitCode === undefined,
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
   };
+}
+
+/** Programs in which a shell may run: on another machine, in a container, in a window of its own. */
+const CARRIERS = /^(?:ssh|mosh|telnet|tmux|screen|su|sudo|doas|script|docker|podman|kubectl|nsenter|chroot)/;
+
+/** What is to be typed into a session, for the rules. */
+export function toTyping(
+  { typedLine: begun, screen, facts, pid }: TerminalSession,
+  { input, length, isHidden }: { readonly input: string; readonly length: number; readonly isHidden: boolean },
+): Typing {
+  const isForShell = () => {
+    const front = pid === undefined ? undefined : findFront(pid);
+    return !isHidden && (front === undefined || front.shell !== undefined || CARRIERS.test(front.name));
+  };
+  return { input, length, begun, shown: screen.readCursorLine(), isForShell, isSandboxed: facts.isSandboxed === true };
 }
