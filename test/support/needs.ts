@@ -8,6 +8,8 @@ const PACKAGES = {
   chromium: "chromium",
   curl: "curl",
   fish: "fish",
+  script: "bsdutils",
+  sshd: "openssh-server",
   pgbouncer: "pgbouncer",
   python3: "python3",
   "redis-server": "redis-server",

@@ -31,7 +31,7 @@ const TERMINAL_TOOLS: {
     { ...SCREEN, session_id: "required", shell: "required", web_url: "required", hidden_prompt: "optional" },
   ],
   send_input: [
-    { session_id: "required", input_text: "required", keys: "optional", paste: "optional" },
+    { session_id: "required", input_text: "required", keys: "optional", paste: "optional", size: "optional" },
     { ...SCREEN, ...PROCESS, session_id: "required", message: "required" },
   ],
   run_command: [

@@ -19,7 +19,7 @@ const SECONDS = "must be a number from 1 to 7200.";
 export const WORKFLOW_LIMITS = z.object({
   max_states: z.int(STATES).min(1, STATES).max(1_000, STATES).optional().meta({
     default: DEFAULT_MAX_STATES,
-    description: "A run that would need more fails: it is probably a loop without an end.",
+    description: "A run that needs more fails.",
   }),
   execution_timeout: z
     .number(SECONDS)

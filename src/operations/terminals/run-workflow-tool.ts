@@ -59,42 +59,34 @@ export type RunWorkflowResponse = z.infer<typeof runWorkflowResponse>;
 export const RUN_WORKFLOW = defineTool({
   name: "run_workflow",
   title: "Run a workflow",
-  description: `Runs a workflow over terminals in one call: commands, waiting, branches, loops, without a turn of yours in between. Give
-\`workflow_definition\`, or \`workflow_name\` of a saved one. A definition that succeeds is saved and can be run by its name. Each
-state that has ended stays ended whatever crashes.
-
-The answer comes at the end, or after \`wait_seconds\`: the run goes on, and \`next\` says how to collect it. \`execution_log\`
-shows each state with what was new in its result. Sessions stay open after a success, and are closed after a failure.
+  description: `Runs a workflow over terminals in one call. Give \`workflow_definition\`, or
+\`workflow_name\` of a saved one; a definition that succeeds is saved by its name. After \`wait_seconds\` it
+goes on, and \`next\` says how to collect it. \`execution_log\` has what was new in each state.
 
 ${WORKFLOW_LESSON}`,
   input: z.object({
-    workflow_definition: anyObject
-      .nullish()
-      .meta({ default: null, description: "The whole definition. Exactly one of this and `workflow_name`." }),
-    workflow_name: z
-      .string("must be a text.")
-      .nullish()
-      .meta({ default: null, description: "Of a saved or registered workflow." }),
+    workflow_definition: anyObject.nullish().meta({ default: null, description: "This or `workflow_name`." }),
+    workflow_name: z.string("must be a text.").nullish().meta({ default: null, description: "Of a saved one." }),
     initial_variables: anyObject.optional().meta({
       additionalProperties: { type: "string" },
       default: {},
-      description: "Variables that it begins with.",
+      description: "What it begins with.",
     }),
     run_id: z.string("must be a text.").nullish().meta({
       default: null,
-      description: "In place of both: waits for a run that goes on.",
+      description: "Waits for that run.",
     }),
     cancel: flag.meta({ default: false, description: "With `run_id`: ends that run." }),
     ...WORKFLOW_LIMITS.shape,
-    save_on_success: flag.meta({ default: true, description: "Whether a definition that succeeds is saved." }),
-    keep_sessions: flag.meta({ default: true, description: "False: close its sessions after a success too." }),
+    save_on_success: flag.meta({ default: true, description: "Keeps a definition." }),
+    keep_sessions: flag.meta({ default: true, description: "After a success." }),
     idempotency_key: idempotencyKey.nullish().meta({
       default: null,
-      description: "The same key with the same request has the same run for 24 hours.",
+      description: "Same key, same run.",
     }),
     wait_seconds: z.number(WAIT).min(0, WAIT).max(7_200, WAIT).nullish().meta({
       default: WAIT_SECONDS,
-      description: "Answer after so many seconds although it goes on.",
+      description: "Then it answers, and goes on.",
     }),
   }),
   output: runWorkflowResponse,

@@ -13,9 +13,7 @@ export interface TerminalCall {
   readonly reach?: Reach | undefined;
 }
 
-const sessionId = z
-  .string("must be a text.")
-  .meta({ minLength: 1, description: "From `open_terminal` or `list_terminal_sessions`." });
+const sessionId = z.string("must be a text.").meta({ minLength: 1 });
 const success = z.boolean().describe("Whether it was done; `error` says why not.");
 const screen = z
   .string()
@@ -50,14 +48,12 @@ export const TERMINAL_TOOLS = {
     name: "open_terminal",
     title: "Open a terminal",
     description:
-      "Opens a terminal with a program in it and returns its `session_id` and first screen. Any program works that wants a " +
-      "terminal: bash, zsh, python, pdb, vim. The session lasts until `exit_terminal`, or until this server ends; when its " +
-      "program has ended it can be read for five more minutes. A `session_id` that is not known any more answers `Session not found`.",
+      "Opens a terminal with a program in it (bash, python, vim). It lasts until `exit_terminal`, after its program for five minutes.",
     input: z.object({
       shell: z
         .string("must be a text.")
         .optional()
-        .meta({ default: "bash", description: "A program and its arguments; no other shell reads them." }),
+        .meta({ default: "bash", description: "A program and its arguments." }),
       working_directory: z
         .string("must be a text.")
         .nullish()
@@ -65,16 +61,11 @@ export const TERMINAL_TOOLS = {
       environment: z
         .record(z.string(), z.string("must be a map of texts."), "must be a map of texts.")
         .nullish()
-        .meta({ default: null, description: "Environment variables beside the usual ones." }),
-      sandbox: z
-        .boolean("must be true or false.")
-        .nullish()
-        .meta({
-          default: null,
-          description:
-            "Whether the program is confined: the application's folder without hidden files, read-only, a folder for temporary files, " +
-            "the network only by HTTP to public addresses. Nothing that is typed is refused there. Default: the setting `terminal.sandbox`.",
-        }),
+        .meta({ default: null, description: "Variables beside the usual ones." }),
+      sandbox: z.boolean("must be true or false.").nullish().meta({
+        default: null,
+        description: "Confined: the folder read-only, web only, nothing typed is refused. Default: `terminal.sandbox`.",
+      }),
     }),
     output: z.object({
       success,
@@ -91,24 +82,25 @@ export const TERMINAL_TOOLS = {
 
   send_input: defineTool({
     name: "send_input",
-    title: "Send input to a terminal",
+    title: "Send input",
     description:
-      "Types text into a terminal and returns the screen as soon as it is quiet, after one second at most. Nothing is appended: " +
-      "end a line with `\\n`. Escapes may be written out: `\\x03` is Ctrl-C, `\\e` Escape, `\\\\` a backslash. To wait for a " +
-      "result call `await_output` next. Commands that do harm are refused, with the rule.",
+      "Types text and returns the screen when it is quiet, after a second at most. End a line with `\\n`; `\\x03`, `\\e` and `\\\\` are " +
+      "escapes. For a result call `await_output` next. What does harm is refused.",
     input: z.object({
       session_id: sessionId,
-      input_text: z
-        .string("must be a text.")
-        .meta({ maxLength: 10_000, description: "What to type, for example `ls -l\\n`." }),
+      input_text: z.string("must be a text.").meta({ maxLength: 10_000, description: "`ls\\n`" }),
       keys: z.array(z.string("must be a list of texts."), "must be a list of texts.").nullish().meta({
         default: null,
-        description: "Keys to press after the text, by name: Enter, Tab, Escape, Up, PageDown, F5, C-c, M-f ...",
+        description: "Pressed after it: Enter, Up, F5, C-c, M-f; mouse: Click:COLUMN,ROW, WheelDown:5,9",
       }),
       paste: z.boolean("must be true or false.").nullish().meta({
         default: null,
-        description: "The text is pasted as it is, without escapes; marked as a paste where the program takes that.",
+        description: "Pasted as it is, without escapes.",
       }),
+      size: z
+        .string("must be a text.")
+        .nullish()
+        .meta({ default: null, description: "The terminal's new size: COLUMNSxROWS." }),
     }),
     output: z.object({
       success,
@@ -126,22 +118,19 @@ export const TERMINAL_TOOLS = {
     name: "run_command",
     title: "Run a command",
     description:
-      "Runs a command in the shell of a terminal (bash, zsh, fish, sh) and returns its exit code and output, at once when it ends. The shell " +
-      "keeps its state: folder, variables, jobs. After `timeout` it goes on: call again with `session_id` and no `command` to wait for it. " +
-      "In another program (python, psql) the text is typed, and there is no exit code.",
+      "Runs a command in a shell (bash, zsh, fish, sh; over ssh too) and returns exit code and output when it ends. Folder, variables " +
+      "and jobs stay. After `timeout` it goes on: call again with `session_id` and no `command`. In other programs (python, tmux) " +
+      "there is no exit code.",
     input: z.object({
       command: z
         .string("must be a text.")
         .nullish()
-        .meta({ default: null, maxLength: 10_000, description: "One or more lines. None: wait for the last one." }),
+        .meta({ default: null, maxLength: 10_000, description: "None: wait for the last one." }),
       session_id: z
         .string("must be a text.")
         .nullish()
-        .meta({ default: null, description: "None: a terminal is opened with the usual shell, and kept." }),
-      cwd: z
-        .string("must be a text.")
-        .nullish()
-        .meta({ default: null, description: "The shell changes to it first, and stays there." }),
+        .meta({ default: null, description: "None: a new shell, which is kept." }),
+      cwd: z.string("must be a text.").nullish().meta({ default: null, description: "The shell changes to it first." }),
       timeout: number.optional().meta({ minimum: 0, maximum: 3_600, default: 25, description: "Seconds." }),
       max_output_tokens: number
         .optional()
@@ -149,7 +138,7 @@ export const TERMINAL_TOOLS = {
       env: z
         .record(z.string(), z.string("must be a map of texts."), "must be a map of texts.")
         .nullish()
-        .meta({ default: null, description: "Variables that the shell exports from then on." }),
+        .meta({ default: null, description: "The shell exports it from then on." }),
     }),
     output: z.object({
       success: z.boolean().describe("The exit code is 0; in a program without exit codes: it was typed."),
@@ -172,16 +161,13 @@ export const TERMINAL_TOOLS = {
 
   await_output: defineTool({
     name: "await_output",
-    title: "Wait for terminal output",
+    title: "Wait for output",
     description:
-      "Waits until a regular expression (RE2) matches the output since the last input; what only repeats that input does not " +
-      "count. When the time is over `success` is still true: `match_text` is null and `timed_out` true. The end of the program " +
-      "ends the waiting.",
+      "Waits until a regular expression (RE2) matches the output since the last input, not its echo, or the program ends. At the time-out " +
+      "`success` is true, `match_text` null.",
     input: z.object({
       session_id: sessionId,
-      pattern: z
-        .string("must be a text.")
-        .describe("Without look-around and back-references; `^` and `$` hold at every line."),
+      pattern: z.string("must be a text.").describe("`^` and `$` hold at every line."),
       timeout: number.optional().meta({ minimum: 0, maximum: 3_600, default: 10, description: "Seconds." }),
     }),
     output: z.object({
@@ -201,8 +187,7 @@ export const TERMINAL_TOOLS = {
     name: "get_screen_content",
     title: "Read the screen",
     description:
-      "Reads a terminal without typing. `screen`: the rows that are shown. `since_input`: the output since the last input. " +
-      "`history`: what has left the screen, and the screen. `tail`: the last `line_count` lines of that.",
+      "Reads a terminal: its `screen`, the output `since_input`, its `history`, or the end of that (`tail`).",
     input: z.object({
       session_id: sessionId,
       content_mode: z
@@ -216,7 +201,7 @@ export const TERMINAL_TOOLS = {
       offset: number
         .meta({ type: "integer", minimum: 0 })
         .nullish()
-        .meta({ default: null, description: "Instead of a mode: the output from this byte on, a part at a time." }),
+        .meta({ default: null, description: "Output from this byte on." }),
     }),
     output: z.object({
       success,
@@ -234,7 +219,7 @@ export const TERMINAL_TOOLS = {
   list_terminal_sessions: defineTool({
     name: "list_terminal_sessions",
     title: "List sessions",
-    description: "Lists the terminals that are open, also those that workflows and other programs have opened.",
+    description: "Lists the open terminals.",
     input: z.object({}),
     output: z.object({
       success,
@@ -257,7 +242,7 @@ export const TERMINAL_TOOLS = {
   exit_terminal: defineTool({
     name: "exit_terminal",
     title: "Close a terminal",
-    description: "Closes a terminal and ends everything that runs in it, also in the background.",
+    description: "Closes a terminal and ends all that runs in it.",
     input: z.object({ session_id: sessionId }),
     output: z.object({ success, session_id: z.string(), message: z.string() }),
     hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },

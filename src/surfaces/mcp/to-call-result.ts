@@ -27,12 +27,26 @@ const CHECKS = new Set([
   "minProperties",
   "maxProperties",
   "maxItems",
+  "minimum",
+  "maximum",
 ]);
 
 /** A schema without the checks of texts and sizes: the list of tools is in the context of each turn of a model. */
 function withoutChecks(schema: JsonObject): JsonObject {
-  const kept = Object.entries(schema).filter(([name, value]) => !CHECKS.has(name) && !isEmpty(value));
+  const kept = Object.entries(withoutNull(schema)).filter(([name, value]) => !CHECKS.has(name) && !isEmpty(value));
   return Object.fromEntries(kept.map(([name, value]) => [name, VALUES.has(name) ? value : trim(value, name)]));
+}
+
+/** What may be null may as well be left out, which models do. */
+function withoutNull({ anyOf, ...schema }: JsonObject): JsonObject {
+  const forms = Array.isArray(anyOf)
+    ? anyOf.filter((form) => !isJsonObject(form) || form["type"] !== "null")
+    : undefined;
+  const [only, ...others] = forms ?? [];
+  if (forms === undefined) return schema;
+  const { default: value, ...kept } = schema;
+  const rest = value === null ? kept : schema;
+  return isJsonObject(only) && others.length === 0 ? { ...only, ...rest } : { ...rest, anyOf: forms };
 }
 
 /** Parts of a schema that are no schemas. */

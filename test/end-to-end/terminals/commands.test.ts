@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ToolInput } from "../../../src/ports/terminals/terminal-tools.ts";
 import { needs } from "../../support/needs.ts";
+import { openSshServer } from "./open-ssh-server.ts";
 import { openTerminal, openTerminals } from "./open-terminals.ts";
 
 async function openShell(shell: string, terminals = openTerminals({ maxCallsPerMinute: 10_000 })) {
@@ -175,6 +176,69 @@ test("a shell within the shell takes commands, and its end is the outer command'
   expect(await ask({})).toMatchObject({ command_id: 4 });
 });
 
+test.each([
+  ["zsh", "bash"],
+  ["bash", "zsh"],
+  ["bash", "dash"],
+  ["fish", "bash"],
+  ["dash", "fish"],
+] as const)("in %s a %s runs commands of its own", async (outer, inner) => {
+  for (const shell of [outer, inner]) needsShell(shell);
+  const { run } = await openShell(outer);
+  expect((await run("true")).exit_code).toBe(0);
+  expect(await run(inner, { timeout: 2 })).toMatchObject({ still_running: true });
+  expect(await run("echo inside; sh -c 'exit 4'")).toMatchObject({ output: "inside", exit_code: 4, exact: true });
+  expect(await run("echo again")).toMatchObject({ output: "again", exit_code: 0 });
+  expect(await run("exit 6")).toMatchObject({ shell_ended: true });
+  expect(await run("echo outside")).toMatchObject({ output: "outside", exit_code: 0 });
+});
+
+/** `script` has a terminal of its own for its shell, which from outside is seen as little as one on another machine. */
+describe.each(SHELLS)("in a %s beyond another terminal", (shell) => {
+  needs("script");
+  needsShell(shell);
+
+  test("commands have exit codes and exact output, and are broken off", async () => {
+    const { run, ask, send, folder } = await openShell("bash");
+    expect(await run(`SHELL=$(command -v ${shell}) script -q /dev/null`, { timeout: 1 })).toMatchObject({
+      command_id: 1,
+    });
+    expect(await run("echo 'é  x'; sh -c 'exit 4'")).toMatchObject({ output: "é  x", exit_code: 4, exact: true });
+    expect((await run(shell === "fish" ? "echo $status" : "echo $?")).output).toBe("4");
+    expect(await run("cd /; pwd")).toMatchObject({ output: "/", exit_code: 0, cwd: "/" });
+    const { output, exit_code } = await run("seq 1 20000", { max_output_tokens: 25_000 });
+    expect([exit_code, output.startsWith("1\n2\n3\n"), output.endsWith("\n20000")]).toEqual([0, true, true]);
+    expect(await run("sleep 60", { timeout: 0.5 })).toMatchObject({ still_running: true });
+    expect((await run("echo no")).error).toContain("The shell is busy: `sleep 60`");
+    await send("", ["C-c"]);
+    expect(await ask({})).toMatchObject({ exit_code: 130 });
+    expect(await run("echo end")).toMatchObject({ output: "end", exit_code: 0 });
+    await run("exit", { timeout: 5 });
+    expect(await run("pwd")).toMatchObject({ output: folder, exit_code: 0 });
+  });
+});
+
+test("on another machine too, and what is no shell there has no exit code", async () => {
+  const { run, send, wait } = await openShell("bash");
+  const { command } = await openSshServer();
+  await run(command, { timeout: 3 });
+  expect(await run("echo far; sh -c 'exit 5'")).toMatchObject({ output: "far", exit_code: 5, exact: true });
+  await send("exec cat\n");
+  await wait("cat");
+  expect((await run("echo no", { timeout: 2 })).exit_code).toBeNull();
+}, 60_000);
+
+test("in a window of tmux the screen is all there is: nothing is exact, and no exit code is guessed", async () => {
+  needs("tmux");
+  const { run, send, wait, folder } = await openShell("bash");
+  await send(`tmux -S ${join(folder, "socket")} -f /dev/null new-session 'PS1=in-tmux: bash --norc'\n`);
+  await wait("in-tmux:");
+  const { exit_code, exact, output } = await run("echo shown; false");
+  expect([exit_code, exact, output.includes("shown")]).toEqual([null, false, true]);
+  await send("exit\n");
+  await wait("exited");
+});
+
 test("a shell that has become another one is taught anew", async () => {
   const { run } = await openShell("bash");
   await run("true");
@@ -223,6 +287,28 @@ test("a pasted text is taken as it is, and its lines are not sent one by one whe
   await paste("", ["Enter"]);
   expect((await wait("^<a>\ntwo$")).match_text).toBe("<a>\ntwo");
   expect((await paste("\u001b[201~rm x")).error).toContain("cannot be pasted");
+});
+
+test("the mouse is told to a program that asks for it, in the form that it asks for, and a terminal gets another size", async () => {
+  const { terminals, session_id, send, wait, run, screen } = await openShell("bash");
+  expect((await send("", ["Click:3,4"])).error).toContain("has not asked for the mouse");
+  expect((await terminals.call("send_input", { session_id, input_text: "", size: "100x20" })).success).toBe(true);
+  expect((await run("stty size")).output).toBe("20 100");
+  expect((await terminals.call("send_input", { session_id, input_text: "", size: "100" })).error).toContain(
+    "COLUMNSxROWS",
+  );
+  await run("printf '\\033[?1000h\\033[?1006h'");
+  await send("stty -icanon -echo; echo sgr; cat -v\n");
+  await wait("^sgr$");
+  await send("", ["Click:5,7", "WheelDown:1,2", "Enter"]);
+  expect(await screen()).toContain("\n^[[<0;5;7M^[[<0;5;7m^[[<65;1;2M");
+  await send("", ["C-c"]);
+  await run("stty sane; printf '\\033[?1006l'");
+  await send("stty -icanon -echo; echo plain; cat -v\n");
+  await wait("^plain$");
+  await send("", ["RightClick:5,7", "Enter"]);
+  expect(await screen()).toContain("\n^[[M\"%'^[[M#%'");
+  expect((await send("", ["Click:200,7"])).error).toContain("beyond");
 });
 
 test("at a hidden prompt nothing is run, and a begun line is not mixed with a command", async () => {

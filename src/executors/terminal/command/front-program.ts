@@ -9,8 +9,26 @@ export interface FrontProgram {
   readonly name: string;
   /** Undefined: it is no shell that is known. */
   readonly shell: ShellKind | undefined;
+  /** The shell runs beyond the program: on another machine, or in a terminal of its own. */
+  readonly far?: { readonly isTaught: boolean };
   /** Another one where the process has become another program, be it another shell of the same name. */
   readonly id: string;
+}
+
+/** Programs in which a shell may run that this machine does not show in front. */
+const CARRIERS =
+  /^(?:ssh|mosh|telnet|su|sudo|doas|script|docker|podman|kubectl|nsenter|chroot|lxc|machinectl|unbuffer)/;
+/** These draw what a shell in them puts out, and let no marks through. */
+const WINDOWS = /^(?:tmux|screen|zellij)/;
+
+/** Whether a shell may read what is typed into a program. */
+export function mayLeadToShell({ shell, name }: FrontProgram): boolean {
+  return shell !== undefined || CARRIERS.test(name) || WINDOWS.test(name);
+}
+
+/** Whether a shell in it can be asked who it is. */
+export function canCarryMarks({ name }: FrontProgram): boolean {
+  return CARRIERS.test(name);
 }
 
 /** Undefined: the program is gone. `pid`: the one that the terminal was opened with. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { OutputStream } from "../session/output-stream.ts";
 import type { FrontProgram } from "./front-program.ts";
+import type { ShellKind } from "./shell-lines.ts";
 
 /** So much of the beginning of an output stays when the stream has let it go. */
 const HEAD_BYTES = 64 * 1024;
@@ -29,6 +30,13 @@ export interface ShellCommand {
   end: CommandEnd | undefined;
   /** Up to there its output has been told. */
   told: number;
+  isEndTold: boolean;
+}
+
+export interface FarShell {
+  readonly kind: ShellKind;
+  /** It knows how to print marks. */
+  readonly isTaught: boolean;
 }
 
 /** The commands of a session: finds the marks around them in its output. */
@@ -43,14 +51,25 @@ export class SessionCommands {
   #searched = 0;
   #running: ShellCommand[] = [];
   #last: ShellCommand | undefined;
+  #identified: ((shell: FarShell) => void) | undefined;
 
   constructor(stream: OutputStream) {
     this.#stream = stream;
   }
 
-  /** The latest, which runs or has ended. */
-  get last(): ShellCommand | undefined {
-    return this.#running.at(-1) ?? this.#last;
+  /** The one to wait for: the latest whose end has not been told, else one that runs, else the latest. */
+  get awaited(): ShellCommand | undefined {
+    return this.#last?.isEndTold === false ? this.#last : (this.#running.at(-1) ?? this.#last);
+  }
+
+  /** The latest that was begun. */
+  get latest(): ShellCommand | undefined {
+    return this.#last;
+  }
+
+  /** The number of the next one. */
+  get next(): number {
+    return (this.#last?.number ?? 0) + 1;
   }
 
   get running(): readonly ShellCommand[] {
@@ -58,8 +77,8 @@ export class SessionCommands {
   }
 
   add(text: string, shell: FrontProgram): ShellCommand {
-    const number = (this.#last?.number ?? 0) + 1;
-    const begun = { begin: undefined, head: undefined, end: undefined, told: 0 };
+    const number = this.next;
+    const begun = { begin: undefined, head: undefined, end: undefined, told: 0, isEndTold: false };
     const command: ShellCommand = { number, text, shell, startedAt: performance.now(), ...begun };
     if (this.#running.length === 0) this.#searched = this.#stream.end;
     this.#running.push(command);
@@ -73,9 +92,24 @@ export class SessionCommands {
     return () => this.#listeners.delete(changed);
   }
 
+  /** Asks who reads what is typed. Undefined: no shell has answered in time. */
+  async identify(ask: () => Promise<void>, timeoutMs: number): Promise<FarShell | undefined> {
+    if (this.#running.length === 0) this.#searched = this.#stream.end;
+    const { promise, resolve } = Promise.withResolvers<FarShell | undefined>();
+    this.#identified = resolve;
+    const timer = setTimeout(() => resolve(undefined), timeoutMs);
+    try {
+      await ask();
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#identified = undefined;
+    }
+  }
+
   /** More output has come. */
   received(): void {
-    if (this.#running.length === 0) return;
+    if (this.#running.length === 0 && this.#identified === undefined) return;
     const bytes = this.#stream.read(this.#searched);
     const from = this.#stream.end - bytes.length;
     let next = Math.max(0, bytes.length - this.#prefix.length + 1);
@@ -100,6 +134,12 @@ export class SessionCommands {
 
   #read([type, nonce, number, code, ...folder]: readonly string[], place: { from: number; to: number }): void {
     if (nonce !== this.nonce) return;
+    if (type === "I") {
+      const [zsh = "", fish = "", known] = [code, ...folder];
+      const kind = number ? "bash" : zsh ? "zsh" : fish ? "fish" : "sh";
+      this.#identified?.({ kind, isTaught: known === this.nonce });
+      return;
+    }
     const command = this.#running.find((each) => String(each.number) === number);
     if (command === undefined) return;
     if (type === "C") {

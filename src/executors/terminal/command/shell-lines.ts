@@ -19,6 +19,8 @@ export interface TypedCommand {
   readonly cwd: string | undefined;
   /** Variables that the shell exports from then on. */
   readonly env: Readonly<Record<string, string>>;
+  /** The status that it finds, where that is to be set again. */
+  readonly status?: number;
 }
 
 /**
@@ -32,7 +34,8 @@ export interface TypedCommand {
  * that the echo of the line is no mark.
  */
 export function toBootstrapLine(kind: ShellKind, nonce: string): string {
-  return ` ${BOOTSTRAPS[kind].replaceAll("NONCE", nonce).replace(/\n\s*/g, " ")}\r`;
+  const known = kind === "fish" ? `set -g __pawl_k ${nonce}` : `__pawl_k=${nonce}`;
+  return ` ${known}; ${BOOTSTRAPS[kind].replaceAll("NONCE", nonce).replace(/\n\s*/g, " ")}\r`;
 }
 
 const POSIX_FUNCTIONS = (print: string, decode: (to: string, from: string) => string) =>
@@ -69,6 +72,13 @@ function __pawl_z --on-event fish_prompt; set -l s $status;
 builtin printf '\\033]633;D;NONCE;%s;%s;%s\\007' "$__pawl_n" $s "$PWD" >/dev/tty; set -g __pawl_n; return $s; end`,
 };
 
+/** The line that asks who reads it. Programs that are no shells answer nothing that is a mark. */
+export function toQuestionLine(nonce: string): string {
+  const names = ["BASH_VERSION", "ZSH_VERSION", "FISH_VERSION", "__pawl_k"];
+  const given = names.map((name) => `"$${name}"`).join(" ");
+  return ` printf '\\033]633;I;${nonce};%s;%s;%s;%s\\007' ${given}\r`;
+}
+
 /** Terminals in canonical mode take 4,095 bytes of a line. */
 const MAX_LINE = 3_000;
 const MAX_SETUP = 800;
@@ -81,7 +91,9 @@ export function toCommandLines(kind: ShellKind, command: TypedCommand): string |
   const isLong = text.length + setup.length > MAX_LINE;
   const pieces = isLong ? cut(text).map((piece) => ` __pawl_m '${piece}'\r`) : [];
   const given = `__pawl_b ${command.number} ${isLong ? '"$__pawl_l"' : `'${text}'`} '${setup}'`;
-  return [...pieces, ` ${toLine(kind, given, setup !== "")}\r`].join("");
+  const { status = 0 } = command;
+  const restore = status === 0 ? "" : kind === "fish" ? `sh -c 'exit ${status}'; ` : `(exit ${status}); `;
+  return [...pieces, ` ${restore}${toLine(kind, given, setup !== "")}\r`].join("");
 }
 
 function toLine(kind: ShellKind, begin: string, hasSetup: boolean): string {

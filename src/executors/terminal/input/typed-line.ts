@@ -23,7 +23,7 @@ const DELETE_WORD = "\u0017";
 const GIVE_UP: readonly string[] = ["\u0003", "\u001a", "\u001c"];
 // A key with a name, as terminals send it: CSI with parameters, SS3, or Escape and a character.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
-const KEY_SEQUENCE = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|O[ -~]|[^[O]|$)/y;
+const KEY_SEQUENCE = /\u001b(?:\[M[\s\S]{3}|\[[0-?]*[ -/]*[@-~]|O[ -~]|[^[O]|$)/y;
 
 /** The lines that an input types after `begun`, with the usual editing keys. A backslash at the end of a line continues it. */
 export function readTypedLines(begun: TypedLine, input: string): TypedLines {

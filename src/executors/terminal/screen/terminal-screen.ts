@@ -50,6 +50,12 @@ export class TerminalScreen {
     return this.#terminal.modes.applicationCursorKeysMode;
   }
 
+  /** How the program wants to be told of the mouse. Undefined: not at all. */
+  get mouse(): "sgr" | "plain" | undefined {
+    if (this.#terminal.modes.mouseTrackingMode === "none") return undefined;
+    return this.#modes.mouseEncoding === SGR ? "sgr" : "plain";
+  }
+
   /** Whether pasted text is to be marked as such. */
   get wantsBracketedPaste(): boolean {
     return this.#terminal.modes.bracketedPasteMode;
@@ -127,7 +133,8 @@ function serializeModes({ modes }: Terminal, hidden: PrivateModes): string {
 
 /** The model knows these and does not tell. */
 const CURSOR_VISIBLE = 25;
-const MOUSE_ENCODINGS: readonly number[] = [1006, 1016];
+const SGR = 1006;
+const MOUSE_ENCODINGS: readonly number[] = [SGR, 1016];
 
 /** Modes that a program has set and the model of the screen does not report: the visible cursor, the kind of mouse reports. */
 class PrivateModes {

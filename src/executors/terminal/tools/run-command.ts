@@ -4,9 +4,9 @@ import type { ToolInput, ToolOutput } from "../../../ports/terminals/terminal-to
 import { isAlive } from "../../sandbox/kernel/processes.ts";
 import { untilAborted } from "../../until-aborted.ts";
 import { cutOutput } from "../command/cut-output.ts";
-import { type FrontProgram, findFront, folderOf } from "../command/front-program.ts";
+import { canCarryMarks, type FrontProgram, findFront, folderOf } from "../command/front-program.ts";
 import type { ShellCommand } from "../command/session-commands.ts";
-import { type ShellKind, toBootstrapLine, toCommandLines } from "../command/shell-lines.ts";
+import { type ShellKind, toBootstrapLine, toCommandLines, toQuestionLine } from "../command/shell-lines.ts";
 import { NOTHING_TYPED } from "../input/typed-line.ts";
 import { settle } from "../session/settle.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
@@ -105,7 +105,12 @@ async function typeCommand(running: Running, text: string): Promise<ShellCommand
   const { commands } = session;
   // What a terminal begins with may still be about to become the program that was asked for.
   if (commands.taught.size === 0) await awaitPrompt(running);
-  const front = session.pid === undefined ? undefined : findFront(session.pid);
+  const front = await findReader(running);
+  const first = commands.running.at(-1);
+  // One that ends just now is not in the way.
+  if (first !== undefined && first.shell.id === front?.id) {
+    await awaitEnd({ ...running, deadline: Math.min(running.deadline, performance.now() + ENDING_MS) }, first);
+  }
   const busy = findBusy(session, front);
   if (busy !== undefined) return busy;
   const { text: begun } = session.typedLine;
@@ -115,8 +120,11 @@ async function typeCommand(running: Running, text: string): Promise<ShellCommand
   if (front?.shell === undefined) return undefined;
   const isNew = request.session_id == null;
   const { cwd, env } = isNew ? {} : request;
-  const number = (commands.last?.number ?? 0) + 1;
-  const lines = toCommandLines(front.shell, { number, text, cwd: cwd ?? undefined, env: env ?? {} });
+  const { next: number, latest } = commands;
+  // The question has taken the place of the status that this command may ask for.
+  const status = front.far?.isTaught === true && latest?.shell.id === front.id ? latest.end?.exitCode : undefined;
+  const typed = { number, text, cwd: cwd ?? undefined, env: env ?? {}, status: status ?? 0 };
+  const lines = toCommandLines(front.shell, typed);
   if (lines === undefined) return "cwd and env are too long for one line: set them with a command of their own.";
   const command = commands.add(text, front);
   try {
@@ -129,9 +137,26 @@ async function typeCommand(running: Running, text: string): Promise<ShellCommand
   return command;
 }
 
+const ANSWER_MS = 5_000;
+const ENDING_MS = 250;
+
+/** The program in front; where that only leads to another machine or terminal, the shell that answers there. */
+async function findReader(running: Running): Promise<FrontProgram | undefined> {
+  const { session, deadline } = running;
+  const { commands } = session;
+  const front = session.pid === undefined ? undefined : findFront(session.pid);
+  // A program that runs there would take the question for its input.
+  if (front === undefined || !canCarryMarks(front) || commands.running.at(-1)?.shell.id === front.id) return front;
+  await awaitPrompt(running);
+  const timeoutMs = Math.min(ANSWER_MS, Math.max(0, deadline - performance.now()));
+  const found = await commands.identify(() => session.type(toQuestionLine(commands.nonce)), timeoutMs);
+  return found === undefined ? front : { ...front, shell: found.kind, far: found };
+}
+
 /** The line that teaches a shell, when it is ready: what runs before its first prompt may read what is typed. */
 async function teach(running: Running, front: FrontProgram, kind: ShellKind): Promise<string> {
   const { commands } = running.session;
+  if (front.far !== undefined) return front.far.isTaught ? "" : toBootstrapLine(kind, commands.nonce);
   if (commands.taught.has(front.id)) return "";
   commands.taught.add(front.id);
   await awaitPrompt(running);
@@ -204,9 +229,9 @@ async function askProgram({ session, request, call, startedAt, deadline }: Runni
 }
 
 async function goOn(running: Running): Promise<Result> {
-  const { last } = running.session.commands;
-  if (last === undefined) return toFailure(running.session.facts.id, "No command has run in this session.");
-  return answer(running, last);
+  const { awaited } = running.session.commands;
+  if (awaited === undefined) return toFailure(running.session.facts.id, "No command has run in this session.");
+  return answer(running, awaited);
 }
 
 async function answer(running: Running, command: ShellCommand): Promise<Result> {
@@ -219,6 +244,7 @@ async function answer(running: Running, command: ShellCommand): Promise<Result> 
   const output =
     command.begin === undefined ? { text: "" } : cutOutput(rawOutput(session, command, from, to), tokensOf(request));
   const isFinal = end !== undefined;
+  command.isEndTold = isFinal;
   return {
     ...toFacts(session, command.startedAt, end?.at),
     success: end?.exitCode === 0,
@@ -226,7 +252,7 @@ async function answer(running: Running, command: ShellCommand): Promise<Result> 
     exact: true,
     output: output.text.replace(/\n$/, ""),
     ...(output.leftOut === undefined ? {} : { left_out: output.leftOut }),
-    cwd: folderOf(shell.pid) ?? end?.cwd ?? null,
+    cwd: (shell.far === undefined ? folderOf(shell.pid) : undefined) ?? end?.cwd ?? null,
     still_running: !isFinal,
     ...(end?.isShellEnd === true ? { shell_ended: true } : {}),
     command_id: command.number,

@@ -10,7 +10,7 @@ const SETTLING = { graceMs: 250, maxMs: 1_000 };
 export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy, surroundings }, request, call) => {
   const { session_id, input_text } = request;
   const session = table.find(session_id);
-  const { input, keys, error } = toInput(request, session);
+  const { input, keys, size, error } = toInput(request, session);
   const isHidden = (await session?.asksHidden()) ?? false;
   const recorded = isHidden ? hideTyped(request) : request;
   if (isHidden) surroundings.learn?.(secretsIn(input + keys));
@@ -34,6 +34,7 @@ export const sendInput: ToolHandler<"send_input"> = async ({ table, gate, policy
   const problem = error ?? findProblem(session) ?? (isMarked ? undefined : await session.findLongLine(input + keys));
   if (problem != null) return fail("Failed to send input", problem);
 
+  if (size !== undefined) session.resize(size.columns, size.rows);
   const typed = (isMarked ? PASTE_BEGIN + input + PASTE_END : input) + keys;
   await session.type(typed, isHidden);
   await settle(session, { ...SETTLING, expectsAnswer: /[\r\n]/.test(typed), signal: call.signal });
@@ -66,22 +67,42 @@ interface Input {
   readonly input: string;
   /** Pressed after it. */
   readonly keys: string;
+  readonly size?: { readonly columns: number; readonly rows: number } | undefined;
   readonly error: string | null;
 }
 
 function toInput(
-  { session_id, input_text, keys, paste }: ToolInput<"send_input">,
+  { session_id, input_text, keys, paste, size: given }: ToolInput<"send_input">,
   session: TerminalSession | undefined,
 ): Input {
   // As terminals paste: a text is what it is, and its lines end as Enter ends them.
   const text = paste === true ? input_text.replace(/\r?\n/g, "\r") : translateEscapes(input_text);
   if (session === undefined) return { input: text, keys: "", error: `There is no session '${session_id}'.` };
-  const pressed = (keys ?? []).map((name) => ({ name, sent: toKeyInput(name, session.screen.wantsApplicationKeys) }));
+  const { mouse, wantsApplicationKeys } = session.screen;
+  const pressed = (keys ?? []).map((name) => ({
+    name,
+    sent: MOUSE.test(name) ? toMouseInput(name, mouse) : toKeyInput(name, wantsApplicationKeys),
+  }));
   const unknown = pressed.find(({ sent }) => sent === undefined);
+  const [, columns = 0, rows = 0] = /^(\d{1,3})x(\d{1,3})$/.exec(given ?? "")?.map(Number) ?? [];
+  if (given != null && (columns < 2 || rows < 1 || columns > MAX_COLUMNS || rows > MAX_ROWS)) {
+    const most = `${MAX_COLUMNS}x${MAX_ROWS}`;
+    return { input: text, keys: "", error: `The size '${given}' is not COLUMNSxROWS, from 2x1 to ${most}.` };
+  }
   const ends = paste === true && text.includes(PASTE_END);
   if (ends) return { input: text, keys: "", error: "A text that ends its own paste (ESC [201~) cannot be pasted." };
-  const error = unknown ? `No key is called '${unknown.name}'. There are ${KEY_NAMES.join(", ")}.` : null;
-  return { input: text, keys: pressed.map(({ sent = "" }) => sent).join(""), error };
+  const error = unknown === undefined ? null : explainKey(unknown.name, mouse !== undefined);
+  const size = given == null ? undefined : { columns, rows };
+  return { input: text, keys: pressed.map(({ sent = "" }) => sent).join(""), size, error };
+}
+
+const MAX_COLUMNS = 500;
+const MAX_ROWS = 200;
+
+function explainKey(name: string, takesMouse: boolean): string {
+  if (!MOUSE.test(name)) return `No key is called '${name}'. There are ${KEY_NAMES.join(", ")}.`;
+  if (!takesMouse) return "The program has not asked for the mouse: use keys.";
+  return `'${name}' is beyond what the program can be told. Columns and rows count from 1.`;
 }
 
 function findProblem(session: TerminalSession): string | null {
@@ -137,6 +158,29 @@ const PLAIN: Readonly<Record<string, string>> = {
 /** Keys that full-screen programs may ask for in another form. */
 const CURSOR: Readonly<Record<string, string>> = { Up: "A", Down: "B", Right: "C", Left: "D", Home: "H", End: "F" };
 
+const MOUSE = /^(Click|MiddleClick|RightClick|Press|Drag|Release|WheelUp|WheelDown):(\d{1,3}),(\d{1,3})$/;
+const BUTTONS: Readonly<Record<string, number>> = {
+  MiddleClick: 1,
+  RightClick: 2,
+  Drag: 32,
+  WheelUp: 64,
+  WheelDown: 65,
+};
+/** Without an encoding a place is one character behind the blank. */
+const MOST_PLAIN = 94;
+
+/** What the mouse sends: `Click:COLUMN,ROW` and the like, counted from 1. */
+function toMouseInput(name: string, mouse: "sgr" | "plain" | undefined): string | undefined {
+  const [, kind = "", column = "", row = ""] = MOUSE.exec(name) ?? [];
+  const [x, y] = [Number(column), Number(row)];
+  if (mouse === undefined || x < 1 || y < 1 || (mouse === "plain" && Math.max(x, y) > MOST_PLAIN)) return undefined;
+  const button = BUTTONS[kind] ?? 0;
+  const ends = kind.endsWith("Click") ? ["M", "m"] : [kind === "Release" ? "m" : "M"];
+  const plain = (end: string) =>
+    [end === "m" ? 3 : button, x, y].map((code) => String.fromCharCode(32 + code)).join("");
+  return ends.map((end) => (mouse === "sgr" ? `${ESC}[<${button};${x};${y}${end}` : `${ESC}[M${plain(end)}`)).join("");
+}
+
 const CONTROL = /^C-([a-zA-Z@[\\\]^_? ])$/;
 const META = /^M-(.+)$/u;
 
@@ -152,7 +196,13 @@ export function toKeyInput(name: string, wantsApplicationKeys: boolean): string 
 }
 
 /** For messages. */
-const KEY_NAMES: readonly string[] = [...Object.keys(PLAIN), ...Object.keys(CURSOR), "C-a to C-z", "M-<key>"];
+const KEY_NAMES: readonly string[] = [
+  ...Object.keys(PLAIN),
+  ...Object.keys(CURSOR),
+  "C-a to C-z",
+  "M-<key>",
+  "Click:COLUMN,ROW",
+];
 
 function toControl(character: string): string {
   if (character === "?") return "\u007f";

@@ -4,7 +4,7 @@ import type {
   ToolInput,
   ToolOutput,
 } from "../../../ports/terminals/terminal-tools.ts";
-import { findFront } from "../command/front-program.ts";
+import { findFront, mayLeadToShell } from "../command/front-program.ts";
 import type { TerminalPolicy, Typing } from "../policy/terminal-policy.ts";
 import type { Sessions } from "../session/session-table.ts";
 import type { TerminalSession } from "../session/terminal-session.ts";
@@ -42,9 +42,6 @@ export function lookAt(
   };
 }
 
-/** Programs in which a shell may run: on another machine, in a container, in a window of its own. */
-const CARRIERS = /^(?:ssh|mosh|telnet|tmux|screen|su|sudo|doas|script|docker|podman|kubectl|nsenter|chroot)/;
-
 /** What is to be typed into a session, for the rules. */
 export function toTyping(
   { typedLine: begun, screen, facts, pid }: TerminalSession,
@@ -52,7 +49,7 @@ export function toTyping(
 ): Typing {
   const isForShell = () => {
     const front = pid === undefined ? undefined : findFront(pid);
-    return !isHidden && (front === undefined || front.shell !== undefined || CARRIERS.test(front.name));
+    return !isHidden && (front === undefined || mayLeadToShell(front));
   };
   return { input, length, begun, shown: screen.readCursorLine(), isForShell, isSandboxed: facts.isSandboxed === true };
 }
