@@ -56,7 +56,10 @@ const STACK_START = 25;
 
 function findByProc(pid: number): FrontProgram {
   const group = Number(readStat(pid).fields[FRONT_GROUP]);
-  const front = group > 0 ? group : pid;
+  const seen = group > 0 ? group : pid;
+  const { fields: state } = readStat(seen);
+  // One that has ended makes room for the shell that has begun it.
+  const front = state[0] === "Z" ? Number(state[1]) : seen;
   const { name, fields } = readStat(front);
   return { pid: front, name, shell: toShellKind(name), id: `${front} ${name} ${fields[STACK_START]}` };
 }
