@@ -3,6 +3,7 @@ export const WORKFLOW_LESSON = `A definition is a state machine:
 {"name":"greet","initial_state":"say","states":{
 "say":{"action":{"tool":"run_command","params":{"command":"echo hi {who}"}},"transitions":[{"condition":{"success":true},"next_state":"end"}]},
 "end":{"action":{"tool":"exit_terminal","params":{"session_id":"{session_id}"}}}}}
+
 An action is a tool of this server. The first transition whose condition holds is taken; a state without any ends the workflow in
 success; where none holds it fails, so handle failures. timeout: 0.1 to 300 s (default 30), then on_timeout is the next state.
 Conditions, all keys must hold: success (run_command: exit code 0; await_output: true without a match, too), pattern_match,

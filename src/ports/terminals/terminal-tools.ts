@@ -97,10 +97,7 @@ export const TERMINAL_TOOLS = {
         default: null,
         description: "Pasted as it is, without escapes.",
       }),
-      size: z
-        .string("must be a text.")
-        .nullish()
-        .meta({ default: null, description: "The terminal's new size: COLUMNSxROWS." }),
+      size: z.string("must be a text.").nullish().meta({ default: null, description: "COLUMNSxROWS, new." }),
     }),
     output: z.object({
       success,
@@ -118,7 +115,7 @@ export const TERMINAL_TOOLS = {
     name: "run_command",
     title: "Run a command",
     description:
-      "Runs a command in a shell (bash, zsh, fish, sh; over ssh too) and returns exit code and output when it ends. Folder, variables " +
+      "Runs a command in a shell (over ssh too) and returns exit code and output when it ends. Folder, variables " +
       "and jobs stay. After `timeout` it goes on: call again with `session_id` and no `command`. In other programs (python, tmux) " +
       "there is no exit code.",
     input: z.object({

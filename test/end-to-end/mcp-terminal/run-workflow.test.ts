@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { estimateTokens } from "../../../src/core/estimate-tokens.ts";
 import { isJsonObject, type JsonObject } from "../../../src/core/json.ts";
 import { WORKFLOW_LESSON } from "../../../src/operations/terminals/workflow-lesson.ts";
 import { application } from "../support/application.ts";
@@ -40,20 +41,43 @@ test("the definition that the tool's description teaches runs, is saved, and is 
   const first = await call("run_workflow", { workflow_definition, initial_variables: { who: "Ada" } });
   expect(first).toMatchObject({
     success: true,
-    final_state: "close",
-    states_executed: 4,
+    final_state: "end",
+    states_executed: 2,
     workflow_saved: true,
     saved_workflow_name: "greet",
     available_workflows: ["greet"],
     run_id: expect.any(String),
     status: "completed",
-    final_variables: { match_text: "hello Ada" },
+    execution_log: [{ result: { output: "hi Ada" } }, {}],
   });
   expect(existsSync(join(folder, ".terminal_control_workflows/greet.json"))).toBe(true);
   const again = await call("run_workflow", { workflow_name: "greet", initial_variables: { who: "Bob" } });
-  expect(again).toMatchObject({ success: true, final_variables: { match_text: "hello Bob" }, workflow_saved: false });
+  expect(again).toMatchObject({
+    success: true,
+    execution_log: [{ result: { output: "hi Bob" } }, {}],
+    workflow_saved: false,
+  });
   const { stdout } = await pawl(["workflows", "ls", "--json"], { cwd: folder });
   expect(JSON.parse(stdout).data.items).toMatchObject([{ name: "greet", success_count: 2 }]);
+});
+
+test("what a workflow of 42 states has done is told in 6,000 tokens, and the list of the tools in 2,500", async () => {
+  const folder = application({});
+  const { client, call } = await connectTerminal(folder);
+  const states: JsonObject = Object.fromEntries(
+    Array.from({ length: 42 }, (_, index): [string, JsonObject] => {
+      const command = `echo "step ${index} of the build"; seq 1 ${index % 5}`;
+      const session: JsonObject = index === 0 ? {} : { session_id: "{session_id}" };
+      const transitions = index === 41 ? [] : [{ condition: { success: true }, next_state: `state${index + 1}` }];
+      return [`state${index}`, { action: { tool: "run_command", params: { command, ...session } }, transitions }];
+    }),
+  );
+  const answer = await call("run_workflow", { workflow_definition: { name: "long", initial_state: "state0", states } });
+  expect(answer).toMatchObject({ success: true, states_executed: 42 });
+  expect(answer["execution_log"]).toHaveLength(42);
+  expect(estimateTokens(JSON.stringify(answer))).toBeLessThanOrEqual(6_000);
+  const { tools } = await client.listTools();
+  expect(estimateTokens(JSON.stringify(tools))).toBeLessThanOrEqual(2_500);
 });
 
 test("an equal call with the same idempotency key has the same run, also while it goes on, and another call is refused", async () => {

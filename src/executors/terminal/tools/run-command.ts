@@ -18,6 +18,8 @@ const DEFAULT_TIMEOUT_SECONDS = 25;
 const MAX_TIMEOUT_SECONDS = 3_600;
 const DEFAULT_TOKENS = 2_000;
 const MAX_TOKENS = 25_000;
+/** The rest of an answer. */
+const OF_FACTS = 300;
 const ASKS_HIDDEN = "The program asks for something that it does not show: answer with send_input.";
 
 type Request = ToolInput<"run_command">;
@@ -261,7 +263,7 @@ async function answer(running: Running, command: ShellCommand): Promise<Result> 
 }
 
 function tokensOf({ max_output_tokens: most = DEFAULT_TOKENS }: Request): number {
-  return most;
+  return Math.min(most, MAX_TOKENS - OF_FACTS);
 }
 
 function toFacts({ facts }: TerminalSession, startedAt: number, endedAt = performance.now()) {
