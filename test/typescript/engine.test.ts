@@ -456,7 +456,10 @@ test("a setting of Restate, which drives no runs of programs, is refused", async
   process.env["RESTATE_URL"] = "http://127.0.0.1:8080";
   onTestFinished(() => void delete process.env["RESTATE_URL"]);
   const refused = { code: "CONFIG_INVALID", message: expect.stringContaining("RESTATE_URL") };
-  await expect(openTestPawl({ workflows: [] })).rejects.toMatchObject(refused);
+  const folder = temporaryFolder();
+  await expect(openPawl({ folder, data: join(folder, "data"), workflows: [] })).rejects.toMatchObject(refused);
+  // The world of a test has no other processes.
+  await (await openTestPawl({ workflows: [] })).close();
 });
 
 test("what is no JSON is refused by name", async () => {

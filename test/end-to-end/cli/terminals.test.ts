@@ -38,7 +38,7 @@ test("a person attaches, types, detaches, and has his terminal back", async () =
   await sees(at, "more: ");
   await at.send("", ["a", "Enter"]);
   await sees(at, "got-a");
-  await at.send("sudo");
+  await at.send("sudo\r");
   await sees(at, "Security violation");
   await at.send("\\x1d");
 
