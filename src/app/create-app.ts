@@ -93,11 +93,11 @@ export async function createApp(options: AppOptions): Promise<OpenApplication> {
   const appDir = resolve(options.appDir);
   if (!isFolder(appDir)) throw noApplication(appDir);
   const loaded = await loadConfig({ appDir, flags: options.flags, environment: options.environment });
-  const config =
-    options.clock === undefined && options.standIns === undefined ? loaded : withoutOthers(loaded, options);
+  const clock = options.clock ?? (options.standIns && new SystemClock());
+  const config = clock === undefined ? loaded : withoutOthers(loaded, options);
   const dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
   refuseFile(dataDir, config);
-  return new App(appDir, config, options);
+  return new App(appDir, config, { ...options, clock });
 }
 
 /** The world of a test is its own: what other processes share it has only where its program names it. */
@@ -173,8 +173,7 @@ class App implements OpenApplication {
     this.#secrets = new KnownSecrets(config.secrets);
     this.mask = this.#secrets.mask;
     this.#options = options;
-    const clock = options.clock ?? (options.standIns && new SystemClock());
-    this.clock = clock ?? new SystemClock(() => this.#hosting.offsetMs);
+    this.clock = options.clock ?? new SystemClock(() => this.#hosting.offsetMs);
     this.#observers = new RunObservers(options.onDefect);
     const { url } = config.settings.database;
     const place = () => (url === undefined ? this.dataDir : `the database ${readDatabaseUrl(url).shown}`);
@@ -240,7 +239,7 @@ class App implements OpenApplication {
       program: options.program,
       database,
       programs: options.programs,
-      clock,
+      clock: options.clock,
       tell,
       onDefect: options.onDefect,
     });

@@ -8,12 +8,12 @@ import { parseExact, writeExact } from "../core/exact-json.ts";
 import type { IndexedGraph } from "../core/graph/indexed-graph.ts";
 import { asObject, type Json } from "../core/json.ts";
 import type { AnyWorkflow, Workflow } from "../dialects/typescript/workflow.ts";
-import type { ShownProblem } from "../hosts/compiled-definition.ts";
 import type { SettledRun } from "../hosts/run-host.ts";
 import { findRun } from "../operations/application/find-run.ts";
 import type { AppHost, HttpService, OpenApplication } from "../operations/application/ports.ts";
 import { answerApproval } from "../operations/approvals/answer-approval.ts";
 import { listApprovals } from "../operations/approvals/describe-run-approvals.ts";
+import { problemsOf } from "../operations/definitions/compile-text.ts";
 import { checkPrograms } from "../operations/definitions/program-file.ts";
 import { forkRun, rerunRun } from "../operations/repeat/repetitions.ts";
 import { cancelUnfinished } from "../operations/runs/cancel-unfinished.ts";
@@ -71,7 +71,7 @@ export class Engine implements Pawl {
 
   protected get parts(): EngineParts {
     if (this.#closed === undefined) return this.#parts;
-    throw new PawlError("ENGINE_CLOSED", { message: "This Pawl is closed." });
+    throw closed();
   }
 
   get url(): string | undefined {
@@ -205,12 +205,14 @@ export class Engine implements Pawl {
   async *#events(runId: string, stop?: AbortSignal) {
     const { signal } = this.#life;
     const ended = stop === undefined ? signal : AbortSignal.any([stop, signal]);
+    const isCutOff = () => signal.aborted && stop?.aborted !== true;
     try {
       yield* streamRun(this.parts.app, runId, { followed: this.#followed }, ended);
-    } finally {
+    } catch (error) {
       // Whatever it was in the middle of, this is why.
-      if (stop?.aborted !== true) void this.parts;
+      throw isCutOff() ? closed(error) : error;
     }
+    if (isCutOff()) throw closed();
   }
 
   async #status(runId: string) {
@@ -247,11 +249,14 @@ export class Engine implements Pawl {
   }
 }
 
+function closed(cause?: unknown): PawlError {
+  return new PawlError("ENGINE_CLOSED", { message: "This Pawl is closed.", cause });
+}
+
 /** A program prints the message of what it catches, and not its details. */
 function sayProblems(error: unknown): never {
   if (!isPawlError(error) || error.code !== "DEFINITION_INVALID") throw error;
-  const { problems = [] } = (error.details ?? {}) as { readonly problems?: readonly ShownProblem[] };
-  const said = problems.filter(({ severity }) => severity === "error").map(({ message }) => ` ${message}`);
+  const said = problemsOf(error).map(({ message }) => ` ${message}`);
   const { details, remedy } = error;
   throw new PawlError(error.code, { message: `${error.message}${said.join("")}`, remedy, details, cause: error });
 }

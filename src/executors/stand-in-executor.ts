@@ -18,15 +18,16 @@ export function createStandIn(kind: string, open: () => Promise<Executor>, stand
       const isFunction = kind === "function" && isJsonObject(input);
       called({ kind, path, stepId, attempt, input: isFunction ? (input["input"] ?? null) : input });
       const ofKind = kinds.get(kind);
-      const asked = { path, stepId, attempt };
-      const named = findTurn(script, asked) ?? (ofKind && findTurn({ steps: new Map([[stepId, ofKind]]) }, asked));
-      if (MADE_UP.has(kind) || (named === undefined && real.has(kind))) return (await open()).run(task, signal);
-      if (named === undefined) return toUnscripted(kind, stepId);
-      const scripted = { delay_ms: 0, steps: new Map([[stepId, { attempts: [named], items: [] }]]) };
+      const asked = { path, stepId, attempt, prompt: "" };
+      const isNamed = ofKind === undefined || findTurn(script, asked) !== undefined;
+      const scripted = { delay_ms: 0, steps: isNamed ? script.steps : new Map([[stepId, ofKind]]) };
+      const said = findTurn(scripted, asked);
+      if (MADE_UP.has(kind) || (said === undefined && real.has(kind))) return (await open()).run(task, signal);
+      if (said === undefined) return toUnscripted(kind, stepId);
       try {
-        const turn = await giveTurn(await prepareTurn({ ...asked, prompt: "" }, { script: scripted }), {}, signal);
+        const turn = await giveTurn(await prepareTurn(asked, { script: scripted }), {}, signal);
         if (!turn.ok) return turn.failed;
-        return { status: "succeeded", output: named.reply ?? null, costMicro: turn.answer.spent.costMicro };
+        return { status: "succeeded", output: said.reply ?? null, costMicro: turn.answer.spent.costMicro };
       } catch (error) {
         if (signal.aborted) return toInterrupted("none");
         throw error;

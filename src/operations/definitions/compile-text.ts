@@ -48,4 +48,10 @@ export function definitionHasErrors(source: string | undefined, problems: readon
   });
 }
 
+/** The errors that `definitionHasErrors` tells of. Empty for another error. */
+export function problemsOf({ details }: PawlError): readonly ShownProblem[] {
+  const { problems = [] } = (details ?? {}) as { readonly problems?: readonly ShownProblem[] };
+  return problems.filter(({ severity }) => severity === "error");
+}
+
 const ABOUT_THE_QUESTION: ReadonlySet<string> = new Set(["PART_NOT_CHOSEN", "WORKFLOW_NOT_FOUND", "AGENT_NOT_FOUND"]);

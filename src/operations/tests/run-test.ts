@@ -1,7 +1,7 @@
-import { setTimeout } from "node:timers/promises";
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import {
   type Expectations,
@@ -9,21 +9,21 @@ import {
   type WorkflowTest,
   type WorkflowTests,
 } from "../../dialects/agent-script/workflow-tests.ts";
-import type { ShownProblem } from "../../hosts/compiled-definition.ts";
-import type { TestClock } from "../../ports/clock.ts";
+import type { RunRecord } from "../../ports/journal.ts";
 import type { StandInCall } from "../../ports/stand-ins.ts";
 import type { OpenApplication } from "../application/ports.ts";
 import { answerApproval } from "../approvals/answer-approval.ts";
 import { listApprovals } from "../approvals/describe-run-approvals.ts";
+import { problemsOf } from "../definitions/compile-text.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { type RunReading, readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { readRunResult } from "../runs/read-run-result.ts";
 import { isOfThisPlace } from "../start/preflight.ts";
 import { findStartable, prepareUnasked } from "../start/prepare-run.ts";
+import { withPatience } from "./with-patience.ts";
 
 export interface TestParts {
   readonly app: OpenApplication;
-  readonly clock: TestClock;
   /** What stand-ins have been asked, in order. */
   readonly calls: readonly StandInCall[];
 }
@@ -38,8 +38,6 @@ export interface TestReport {
   readonly ran: ReadonlySet<string>;
 }
 
-/** How long work that goes on is waited for before time moves on: it may be work that a time-out is to end. */
-const WORK_MS = 1_000;
 /** A run that has rested so often will rest for ever. */
 const MAX_RESTS = 1_000;
 
@@ -61,11 +59,10 @@ export async function runTest(
   });
 }
 
-function describeError({ code, message, remedy = "", details }: PawlError): readonly string[] {
-  const { problems = [] } = (details ?? {}) as { readonly problems?: readonly ShownProblem[] };
-  const errors = problems.filter(({ severity }) => severity === "error");
-  if (errors.length === 0) return [`${code}: ${message} ${remedy}`];
-  return errors.map((problem) => `${problem.rendered.split("\n")[0]} ${problem.remedy}`);
+function describeError(error: PawlError): readonly string[] {
+  const { code, message, remedy = "" } = error;
+  const problems = problemsOf(error).map((each) => `${each.rendered.split("\n")[0]} ${each.remedy}`);
+  return problems.length > 0 ? problems : [`${code}: ${message} ${remedy}`];
 }
 
 async function tryTest(parts: TestParts, workflow: string, folder: string, test: WorkflowTest): Promise<TestReport> {
@@ -80,7 +77,7 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
   const options = { ...prepared.options, agent: "simulated:the test", script: test.scriptText };
   const host = await app.host();
   const { id } = await host.startRun({ ...prepared, options });
-  const stuck = await play(parts, id, test);
+  const stuck = await play(app, id, test);
   const record = await host.settled(id);
   const sources = await app.records();
   const reading = await readRunHistory(sources, record);
@@ -94,47 +91,49 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
   };
 }
 
-type Played = Pick<TestParts, "app" | "clock">;
-
 /** Answers, sends and moves time on until the run has ended. What it waits for in vain, if it does. */
-async function play(
-  { app, clock }: Played,
-  id: string,
-  { answers, events }: WorkflowTest,
-): Promise<string | undefined> {
+async function play(app: OpenApplication, id: string, test: WorkflowTest): Promise<string | undefined> {
   const host = await app.host();
-  const sources = await app.records();
   const sent = new Set<string>();
-  let waitsFor = "";
+  let waits: readonly string[] = [];
   for (let rests = 0; rests < MAX_RESTS; rests += 1) {
-    const record = await Promise.race([host.settled(id), setTimeout(WORK_MS, undefined, { ref: false })]);
+    const record = await withPatience(host.settled(id));
     if (record?.completedAt !== undefined) return undefined;
-    if (record !== undefined) {
-      const { history } = await readRunHistory(sources, record);
-      const open = await listApprovals(sources, record);
-      const asked = open.find(({ step_id, path }) => answers.has(path) || answers.has(step_id));
-      if (asked !== undefined) {
-        const { edited, ...said } = answers.get(asked.path) ?? answers.get(asked.step_id) ?? { answer: "approve" };
-        const answer = { ...said, ...(edited === undefined ? {} : { edited }), by: "the test" };
-        await answerApproval(app, { record, path: asked.path, asked: asked.asked }, answer);
-        continue;
-      }
-      const waited = [...history.state.waiters.keys()];
-      const event = waited.find((name) => events.has(name) && !sent.has(name));
-      if (event !== undefined) {
-        sent.add(event);
-        await host.request(id, { type: "signal", name: event, payload: events.get(event) ?? null });
-        continue;
-      }
-      const people = open.map(({ path }) => `an answer to \`${path}\` (\`answers\`)`);
-      waitsFor = [...people, ...waited.map((name) => `the event \`${name}\` (\`events\`)`)].join(", ");
-    }
-    const next = clock.nextAlarm;
+    const found = record && (await lookAfter(app, record, { ...test, sent }));
+    if (found === "moved") continue;
+    waits = found ?? waits;
+    const next = app.clock.nextAlarm;
     if (next === undefined) break;
-    await clock.moveTo(next);
+    await app.clock.moveTo(next);
   }
   await host.request(id, { type: "cancel", reason: "The test goes no further." });
-  return `The run never ends: it waits for ${waitsFor === "" ? "what does not come" : waitsFor}.`;
+  return `The run never ends: it waits for ${waits.length === 0 ? "what does not come" : waits.join(", ")}.`;
+}
+
+/** Gives a run that rests an answer or an event that it waits for. Else: what it waits for. */
+async function lookAfter(
+  app: OpenApplication,
+  record: RunRecord,
+  { answers, events, sent }: Pick<WorkflowTest, "answers" | "events"> & { readonly sent: Set<string> },
+): Promise<"moved" | readonly string[]> {
+  const { history } = await readRunHistory(await app.records(), record);
+  const open = await listApprovals(await app.records(), record);
+  for (const { path, step_id, asked } of open) {
+    const answer = answers.get(path) ?? answers.get(step_id);
+    if (answer === undefined) continue;
+    await answerApproval(app, { record, path, asked }, { ...answer, by: "the test" });
+    return "moved";
+  }
+  const waited = [...history.state.waiters.keys()];
+  const event = waited.find((name) => events.has(name) && !sent.has(name));
+  if (event === undefined) {
+    const people = open.map(({ path }) => `an answer to \`${path}\` (\`answers\`)`);
+    return [...people, ...waited.map((name) => `the event \`${name}\` (\`events\`)`)];
+  }
+  sent.add(event);
+  const host = await app.host();
+  await host.request(record.id, { type: "signal", name: event, payload: events.get(event) ?? null });
+  return "moved";
 }
 
 interface Ran extends TestParts {
@@ -173,7 +172,7 @@ function isNamed(name: string, { path, stepId }: Pick<StandInCall, "path" | "ste
 
 /** Steps in the order in which they began. */
 function comparePaths(paths: readonly string[], ran: readonly string[], notRun: readonly string[]): readonly string[] {
-  const names = (path: string) => [path, withoutNumbers(path), unnumberedStep(path)];
+  const names = (path: string) => [path, withoutNumbers(path), parseStepPath(path).stepId];
   const began = `; they began in this order: ${[...new Set(paths.map(withoutNumbers))].join(", ")}`;
   const found: string[] = [];
   let at = 0;
@@ -192,11 +191,6 @@ function comparePaths(paths: readonly string[], ran: readonly string[], notRun: 
 /** `batch[2]/poll#7` is of the step `batch/poll`. */
 function withoutNumbers(path: string): string {
   return path.replace(/#\d+|\[\d+\]/g, "");
-}
-
-function unnumberedStep(path: string): string {
-  const plain = withoutNumbers(path);
-  return plain.slice(plain.lastIndexOf("/") + 1);
 }
 
 /** Objects may have more than is expected; everything else is compared as a whole. */

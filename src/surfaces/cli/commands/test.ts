@@ -75,7 +75,7 @@ async function runAlone(
     const opened = toOpenOptions({ ...options, data }, new Voice());
     const app = await openApp({ ...opened, standIns });
     try {
-      return await runTest({ app, clock: app.clock, calls }, workflow, folder, test);
+      return await runTest({ app, calls }, workflow, folder, test);
     } finally {
       await app.close();
     }
