@@ -27,7 +27,8 @@ interface SlowSandstorm {
 }
 
 interface SandstormWorldOptions extends SlowSandstorm {
-  readonly limits?: Readonly<Record<string, number>>;
+  /** What is configured for the server: at most so many calls at once. */
+  readonly limit?: number;
   readonly patienceMs?: number;
 }
 
@@ -47,8 +48,9 @@ export async function startSlowSandstorm({ places: count = 20, holdMs = 100, hea
 }
 
 /** A host whose agents are those of such a server. */
-export async function sandstormWorld({ limits = {}, patienceMs = 60_000, ...slow }: SandstormWorldOptions = {}) {
+export async function sandstormWorld({ limit, patienceMs = 60_000, ...slow }: SandstormWorldOptions = {}) {
   const { places, server } = await startSlowSandstorm(slow);
+  const limits = limit === undefined ? {} : { [server.url]: limit };
   const capacity = new CapacityPools({ clock: new SystemClock(), limits, patienceMs });
   const executor = createSandstormExecutor({ outbound, baseUrl: server.url, capacity });
   const world = new World({ host: { findExecutor: async () => executor } });

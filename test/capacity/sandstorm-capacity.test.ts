@@ -119,8 +119,9 @@ test("a step that may run only once and waits when the process parks is sent by 
 });
 
 test("those who watch a run are told what its items wait for, and so is whoever asks", async () => {
-  const { world, capacity, server } = await sandstormWorld({ places: 2, holdMs: 100 });
-  const run = await world.start(await fanOut(), items(20));
+  // With a limit: without one, sixteen calls may still be on their way when the first notice comes.
+  const { world, capacity, server } = await sandstormWorld({ places: 2, limit: 2, holdMs: 400 });
+  const run = await world.start(await fanOut(), items(8));
   const notices = world.notices(run.id);
   await until(() => notices.some(({ type }) => type === "live"));
   expect(capacity.waitsOf(run.id)).toMatchObject([{ name: server.url, waitingHere: expect.any(Number) }]);
