@@ -12,7 +12,8 @@ const NOT_PREPARED = ["26000", "42P05"];
 const DISK_FULL = "53100";
 /** A transaction that a standby or a pooler has made read-only: the address leads to a server that may not be written now. */
 const READ_ONLY = "25006";
-const DAMAGED = ["XX001", "XX002"];
+/** Pages of it, or tables, columns and functions that its version has and somebody took away. */
+const DAMAGED = ["XX001", "XX002", "42P01", "42703", "42883"];
 
 /** Whether the connection can be used for nothing more. */
 export function isLost(error: unknown): boolean {

@@ -16,16 +16,20 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-test("a server that cannot read what was saved says why and ends, though it listens already", async () => {
-  const url = await newTestDatabase();
-  const cwd = application({ "workflows/question.yaml": QUESTION });
-  const env = { ...SECRETS, DATABASE_URL: url };
-  expect((await pawl(["db", "migrate"], { cwd, env })).code).toBe(0);
-  const client = await connect(url);
-  await client.query("ALTER TABLE workflow_definitions RENAME TO elsewhere");
-  const { code, stderr } = await pawl(["serve", "--role", "scheduler", "--port", "0"], { cwd, env });
-  expect([code, stderr]).toEqual([1, expect.stringContaining('"workflow_definitions" does not exist')]);
-});
+test.each(["workflow_definitions", "budgets"])(
+  "a server whose table %s somebody has taken away says so and ends, though it listens already",
+  async (table) => {
+    const url = await newTestDatabase();
+    const cwd = application({ "workflows/question.yaml": QUESTION });
+    const env = { ...SECRETS, DATABASE_URL: url };
+    expect((await pawl(["db", "migrate"], { cwd, env })).code).toBe(0);
+    const client = await connect(url);
+    await client.query(`ALTER TABLE ${table} RENAME TO elsewhere`);
+    const { code, stderr } = await pawl(["serve", "--role", "scheduler", "--port", "0"], { cwd, env });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("error JOURNAL_DAMAGED")]);
+    expect(stderr).toContain(`"${table}" does not exist`);
+  },
+);
 
 test("a process that may write nothing any more ends when it is told to, and says what fails", async () => {
   const url = await newTestDatabase();
