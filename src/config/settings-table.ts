@@ -244,7 +244,7 @@ export const SETTINGS = {
     start_timeout_ms: {
       is: "milliseconds",
       range: [1_000, 86_400_000],
-      default: 22_000,
+      default: 15_000,
       says: "How long a start may take: then the program is ready, or ends and says what has not answered.",
     },
     stop_grace_ms: {
