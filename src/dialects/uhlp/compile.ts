@@ -1,5 +1,6 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Flow, Graph, MachineFlow, Step } from "../../core/graph/graph.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toRunLimits } from "../run-limits.ts";
@@ -47,7 +48,7 @@ export async function compileUhlp(
   const stepIds = new Set(steps.map(({ id }) => id));
   const lowering: LowerContext = {
     workflowId: workflow.workflowId?.value ?? "",
-    payload: workflow.references === "lenient" ? undefined : workflow.inputSchema,
+    ...(workflow.references === "lenient" ? {} : { payload: workflow.inputSchema, outputs: declaredOutputs(steps) }),
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,
     stepIds,
@@ -73,6 +74,29 @@ export async function compileUhlp(
 /** Names under `variables`, of the workflow or of a `set` step. */
 function namesSetBy(body: StepBody | ReadWorkflow): readonly string[] {
   return body !== undefined && "variables" in body ? [...(body.variables?.entries.keys() ?? [])] : [];
+}
+
+/** What is declared of outputs: by a schema, or by the names that a step gives to what it puts out. */
+function declaredOutputs(steps: readonly StepDefinition[]): ReadonlyMap<string, JsonObject> {
+  return new Map(
+    steps.flatMap(({ id, body }) => {
+      const schema = body && outputSchemaOf(body);
+      return schema === undefined ? [] : [[id, schema] as const];
+    }),
+  );
+}
+
+function outputSchemaOf(body: NonNullable<StepBody>): JsonObject | undefined {
+  if ("outputMapping" in body && body.outputMapping !== undefined)
+    return body.outputMapping.kind === "map" ? onlyWith(body.outputMapping.entries.keys()) : undefined;
+  if ("subtype" in body) return body.subtype === "set" ? onlyWith(namesSetBy(body)) : undefined;
+  if (body.type === "http") return body.outputSchema ?? onlyWith(["status", "headers", "body"]);
+  const schema = body.type === "llm" ? body.target?.options["outputSchema"] : undefined;
+  return isJsonObject(schema) ? schema : undefined;
+}
+
+function onlyWith(names: Iterable<string>): JsonObject {
+  return { properties: Object.fromEntries([...names].map((name) => [name, {}])), additionalProperties: false };
 }
 
 /** Those inside of blocks follow the step that they belong to. */

@@ -340,3 +340,31 @@ test("a loop takes as many failures as it says, by share too", async () => {
   expect((await run(yaml("25%"), [1, 3, 3, 1], { body })).status).toBe("failed");
   expect((await run(yaml("2"), [1, 3, 3, 1], { body })).status).toBe("partial");
 });
+
+test("a field that a step's output cannot have is an error: by its schema, by the names it is given, and of a request", async () => {
+  const steps = `
+steps:
+  a:
+    type: llm
+    target: {prompt: Say, outputSchema: {type: object, properties: {summary: {type: string}}}}
+    transitions: {onSuccess: b}
+  b: {type: mcp, target: core.state.getRuntimeValue, outputMapping: {total: step.output}, transitions: {onSuccess: c}}
+  c: {type: http, url: "'https://a.example'", transitions: {onSuccess: d}}
+  d: {type: control, subtype: set, variables: {left: "1"}, transitions: {onSuccess: e}}
+  e: {type: control, subtype: formatResponse, data: {READS}}
+`;
+  const findings = async (reads: string, top = "") =>
+    (await problemsOf(top + steps.replace("READS", reads))).map(({ message, remedy }) => `${message} ${remedy}`);
+  const wrong = "p: steps.a.output.sumary, q: steps.b.output.text, r: $.steps.c.boddy, s: steps.d.output.lefft";
+  expect(await findings(wrong)).toEqual([
+    "The output of `a` does not declare `sumary`. Did you mean `summary`?",
+    expect.stringContaining("The output of `b` does not declare `text`."),
+    "The output of `c` does not declare `boddy`. Did you mean `body`?",
+    "The output of `d` does not declare `lefft`. Did you mean `left`?",
+  ]);
+  // A value may hold more than its schema declares, and so may a body.
+  const right =
+    "p: steps.a.output.other, q: steps.b.output.total.text, r: steps.c.output.body.id, s: steps.d.output.left";
+  expect(await findings(right)).toEqual([]);
+  expect(await findings(wrong, "references: lenient\n")).toEqual([]);
+});

@@ -43,6 +43,8 @@ export interface ExpressionScope {
   readonly workflowId: string;
   /** What comes in. Absent: nothing is declared, or names may lead nowhere. */
   readonly payload?: JsonObject | undefined;
+  /** The schemas of what steps put out, where they are known. */
+  readonly outputs?: ReadonlyMap<string, JsonObject> | undefined;
 }
 
 interface LoopVariable {

@@ -1,4 +1,5 @@
 import type { Expr, PathExpr } from "../../../core/expressions/expr.ts";
+import type { JsonObject } from "../../../core/json.ts";
 import { findUndeclared } from "../../declared-names.ts";
 import { didYouMean, suggest } from "../../did-you-mean.ts";
 import { toExcerpt } from "../../source/printable.ts";
@@ -67,12 +68,21 @@ function resolveTrigger(keys: readonly Key[], { payload }: ExpressionScope): Res
   const inside = keys[0]?.key === "requestData" ? keys.slice(1) : keys;
   const [first, ...rest] = inside;
   if (first?.key !== "payload") return { expr: requestAt(...toPath(inside)) };
-  const path = toPath(rest);
-  const undeclared = findUndeclared(path, payload);
-  const at = undeclared && rest[undeclared.at];
-  if (at === undefined) return { expr: payloadAt(path) };
+  return refuseUndeclared(rest, { schema: payload, says: "`inputSchema`" }) ?? { expr: payloadAt(toPath(rest)) };
+}
+
+interface Declared {
+  readonly schema: JsonObject | undefined;
+  /** What declares it, in messages. */
+  readonly says: string;
+}
+
+function refuseUndeclared(keys: readonly Key[], { schema, says }: Declared): Resolved | undefined {
+  const undeclared = findUndeclared(toPath(keys), schema);
+  const at = undeclared && keys[undeclared.at];
+  if (at === undefined) return undefined;
   const name = String(at.key);
-  const message = `\`inputSchema\` does not declare \`${toExcerpt(name)}\`.`;
+  const message = `${says} does not declare \`${toExcerpt(name)}\`.`;
   return refuse(at, { message, remedy: suggest(name, undeclared?.known ?? []) });
 }
 
@@ -91,15 +101,18 @@ function requestAt(...at: readonly (string | number)[]): Expr {
   return { op: "path", root: "input", path: ["requestData", ...at], readsJson: true };
 }
 
-function resolveStep({ root, keys, isJsonPath }: Written, { steps }: ExpressionScope): Resolved {
+function resolveStep({ root, keys, isJsonPath }: Written, { steps, outputs }: ExpressionScope): Resolved {
   const [id, output, ...rest] = keys;
   if (id === undefined)
     return refuse(root, { message: "`steps` alone is nothing.", remedy: "Write `steps.ID.output`." });
   const name = String(id.key);
   if (!steps.has(name)) return refuseStep(id, steps);
   const isOutput = output?.key === "output";
-  if (isJsonPath) return path({ root: "steps", name, path: toPath(isOutput ? rest : keys.slice(1)) });
-  if (isOutput) return path({ root: "steps", name, path: toPath(rest) });
+  if (isJsonPath || isOutput) {
+    const inside = isOutput ? rest : keys.slice(1);
+    const declared = { schema: outputs?.get(name), says: `The output of \`${toExcerpt(name)}\`` };
+    return refuseUndeclared(inside, declared) ?? path({ root: "steps", name, path: toPath(inside) });
+  }
   const message = `A path to what a step has given goes through \`output\`.`;
   const isMisspelt = didYouMean(String(output?.key ?? ""), ["output"]) !== undefined;
   const fields = (isMisspelt ? rest : keys.slice(1)).map(({ key }) => String(key));

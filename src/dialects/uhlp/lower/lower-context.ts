@@ -16,7 +16,8 @@ interface Undo {
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
-  readonly payload: ExpressionScope["payload"];
+  readonly payload?: ExpressionScope["payload"];
+  readonly outputs?: ExpressionScope["outputs"];
   readonly problems: ProblemList;
   readonly maxSteps: number;
   /** Every id of the file. */

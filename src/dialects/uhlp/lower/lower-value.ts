@@ -178,7 +178,7 @@ function toExpressionScope({
   allowsAttempt = false,
 }: ValueScope): ExpressionScope {
   const { visible, locals, allowsError } = flow;
-  const { workflowId, payload } = context;
+  const { workflowId, payload, outputs } = context;
   return {
     steps: visible,
     locals,
@@ -188,6 +188,7 @@ function toExpressionScope({
     allowsError,
     workflowId,
     payload,
+    outputs,
   };
 }
 

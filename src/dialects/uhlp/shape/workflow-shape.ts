@@ -45,7 +45,7 @@ export const workflow = object({
   ),
   references: optional(
     choice(["checked", "lenient"]),
-    "`lenient`: references that lead nowhere, and names that `inputSchema` rules out, are neither errors nor recorded, as in the original.",
+    "`lenient`: references that lead nowhere, and names that `inputSchema` or the output of a step rules out, are neither errors nor recorded, as in the original.",
     { otherwise: "`checked`" },
   ),
   maxSteps: optional(
