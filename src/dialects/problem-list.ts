@@ -96,11 +96,11 @@ const LIMITING = toSet(
 
 /** What workflow languages call that which changes whether, when or how often something runs. */
 const GUIDING = toSet(
-  "if unless when condition conditions conditional guard guards precondition preconditions skip until while break retry retries retrier retryable attempts backoff catch finally fallback tolerate tolerated tolerance concurrency concurrent parallelism debounce throttle delay timeout timeouts deadline ttl cron schedule schedules interval repeat foreach compensate compensation compensations rollback undo approve approval approvals confirm confirmation idempotent idempotency dedupe deduplicate lock mutex semaphore singleton enabled disabled depends needs requires",
+  "if unless when condition conditions conditional guard guards precondition preconditions skip until while break retry retries retrier retryable attempts backoff catch finally fallback continue ignore tolerate tolerated tolerance concurrency concurrent parallelism debounce throttle delay timeout timeouts deadline ttl expires expiry wait pause gate gates priority queue rate after before once stop halt cron schedule schedules interval repeat times loop foreach each batch parallel race compensate compensation compensations rollback undo approve approval approvals confirm confirmation idempotent idempotency dedupe deduplicate cache cached memoize lock mutex semaphore singleton enabled disabled depends needs requires",
 );
 
 /** `onError`, `on_failure`: what happens after. `onboarding` is none. */
-const HANDLED = toSet("error errors fail failed failure failures timeout cancel exception success");
+const HANDLED = toSet("error errors fail failed failure failures timeout cancel exception success complete completed completion skip retry start exit");
 
 function toSet(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));

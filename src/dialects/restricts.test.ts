@@ -24,6 +24,11 @@ test.each([
   "debounce",
   "skip_if",
   "needs",
+  "continue_on_error",
+  "forEach",
+  "runAfter",
+  "cache",
+  "onComplete",
 ])("%s says whether, when or how often something runs", (key) => expect(guides(key)).toBe(true));
 
 test.each(["onboarding", "notify", "lifted", "waiting_message", "color", "owner", "on_call"])("%s does not", (key) =>
