@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeEvent, encodeEvent, type StoredEvent, upcast } from "./event-codec.ts";
+import { decodeEvent, encodeEvent, type StoredEvent } from "./event-codec.ts";
 import type { Event, EventType } from "./events.ts";
 
 const step = { path: "a[3]/b#2", attempt: 2, at: 1_000 };
@@ -186,26 +186,6 @@ test("the text in the journal is part of the format", () => {
 
 describe("versions", () => {
   const stored: StoredEvent = { type: "timerFired", path: null, attempt: null, at: 1, costMicro: null, body: null };
-  const renameTimer = ({ name, ...event }: { readonly [key: string]: unknown }) => ({ ...event, timer: name });
-  const addPurpose = (event: { readonly [key: string]: unknown }) => ({ ...event, purpose: "wait" });
-  const upcasters = [renameTimer, addPurpose] as Parameters<typeof upcast>[1];
-
-  test("an event of the first version passes through every upcaster", () => {
-    expect(upcast({ type: "timerFired", name: "t" }, upcasters)).toEqual({
-      type: "timerFired",
-      timer: "t",
-      purpose: "wait",
-    });
-  });
-
-  test("an event of a later version passes through the rest, and loses its version", () => {
-    expect(upcast({ type: "timerFired", timer: "t", v: 2 }, upcasters)).toEqual({
-      type: "timerFired",
-      timer: "t",
-      purpose: "wait",
-    });
-    expect(upcast({ type: "timerFired", timer: "t", v: 3 }, upcasters)).toEqual({ type: "timerFired", timer: "t" });
-  });
 
   test("a version of the future is JOURNAL_NEWER", () => {
     expect(() => decodeEvent({ ...stored, body: '{"timer":"t","v":2}' })).toThrow(

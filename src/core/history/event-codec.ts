@@ -1,6 +1,6 @@
 import { PawlError } from "../errors/pawl-error.ts";
 import { parseExact, writeExact } from "../exact-json.ts";
-import type { JsonObject } from "../json.ts";
+import type { Json } from "../json.ts";
 import type { Event, EventType, StepStarted, StepSucceeded } from "./events.ts";
 
 /**
@@ -16,38 +16,32 @@ export interface StoredEvent {
   readonly body: string | null;
 }
 
-/** Turns an event of one version into an event of the next. Pure: old histories must always read the same. */
-export type Upcaster = (event: JsonObject) => JsonObject;
-
-/**
- * Every event type with its upcasters, oldest first: a type with n of them is at version n + 1.
- * To change the shape of an event, append one here and keep the golden histories folding.
- */
-const UPCASTERS: Readonly<Record<EventType, readonly Upcaster[]>> = {
-  runStarted: [],
-  runHeld: [],
-  runResumed: [],
-  stepStarted: [],
-  stepSucceeded: [],
-  stepFailed: [],
-  stepProjected: [],
-  stepInterrupted: [],
-  stepRecorded: [],
-  stepLogged: [],
-  costReserved: [],
-  costReported: [],
-  callResolved: [],
-  waitBegun: [],
-  approvalAsked: [],
-  approvalAnswered: [],
-  timerFired: [],
-  signalReceived: [],
-  cancelRequested: [],
-  budgetExhausted: [],
-  stepHeld: [],
-  limitRaised: [],
-  limitNeared: [],
-  runFinished: [],
+/** Every type that this version knows. */
+const TYPES: Readonly<Record<EventType, true>> = {
+  runStarted: true,
+  runHeld: true,
+  runResumed: true,
+  stepStarted: true,
+  stepSucceeded: true,
+  stepFailed: true,
+  stepProjected: true,
+  stepInterrupted: true,
+  stepRecorded: true,
+  stepLogged: true,
+  costReserved: true,
+  costReported: true,
+  callResolved: true,
+  waitBegun: true,
+  approvalAsked: true,
+  approvalAnswered: true,
+  timerFired: true,
+  signalReceived: true,
+  cancelRequested: true,
+  budgetExhausted: true,
+  stepHeld: true,
+  limitRaised: true,
+  limitNeared: true,
+  runFinished: true,
 };
 
 export function encodeEvent(event: Event): StoredEvent {
@@ -56,24 +50,17 @@ export function encodeEvent(event: Event): StoredEvent {
   return encodeAny(event);
 }
 
-/** Throws `JOURNAL_NEWER` for an event that this version does not know, and a `SyntaxError` where `body` is no JSON. */
+/**
+ * Throws `JOURNAL_NEWER` for an event that this version does not know, also one of a known type whose `v` says that a later version
+ * has changed it, and a `SyntaxError` where `body` is no JSON.
+ */
 export function decodeEvent(stored: StoredEvent): Event {
   const { type, body } = stored;
-  if (!isEventType(type)) throw newerEvent(type);
-  const upcasters = UPCASTERS[type];
-  const columns = columnsOf(stored);
-  const event: VersionedEvent = body === null ? columns : Object.assign(columns, parseExact(body));
-  const newest = event.v === undefined && upcasters.length === 0 ? event : upcast(event, upcasters);
-  return newest as unknown as Event;
-}
-
-/** An event of any version; `v` is written from version 2 on. */
-export type VersionedEvent = JsonObject & { readonly v?: number };
-
-export function upcast(event: VersionedEvent, upcasters: readonly Upcaster[]): JsonObject {
-  const { v: version = 1, ...oldest } = event;
-  if (version > upcasters.length + 1) throw newerEvent(`${event["type"]} in version ${version}`);
-  return upcasters.slice(version - 1).reduce<JsonObject>((older, toNext) => toNext(older), oldest);
+  if (!Object.hasOwn(TYPES, type)) throw newerEvent(type);
+  const event = columnsOf(stored);
+  if (body !== null) Object.assign(event, parseExact(body));
+  if (event["v"] !== undefined) throw newerEvent(`${type} in version ${event["v"]}`);
+  return event as unknown as Event;
 }
 
 // The two types that make up most of a history are written out: no loop over keys, and often no JSON at all.
@@ -86,7 +73,7 @@ function encodeStepStarted(event: StepStarted): StoredEvent {
   const { type, path, attempt, at, startedAt, flight, decided, bytes } = event;
   const rest = { startedAt, flight, decided, bytes } satisfies InBody<StepStarted>;
   const isPlain = (startedAt ?? flight ?? decided ?? bytes) === undefined;
-  return { type, path, attempt, at, costMicro: null, body: isPlain ? null : toBody(type, rest) };
+  return { type, path, attempt, at, costMicro: null, body: isPlain ? null : toBody(rest) };
 }
 
 function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
@@ -110,7 +97,7 @@ function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
     bytes,
   };
   rest satisfies InBody<StepSucceeded>;
-  const body = isPlain(event) ? toPlainBody(event) : toBody(type, rest);
+  const body = isPlain(event) ? toPlainBody(event) : toBody(rest);
   return { type, path, attempt, at, costMicro: costMicro ?? null, body };
 }
 
@@ -130,15 +117,12 @@ function isPlain({
   bytes,
 }: StepSucceeded): boolean {
   const more = waitedMs ?? empty ?? unpriced ?? usage ?? repaired;
-  return (
-    (more ?? projected ?? assigned ?? reused ?? policies ?? missing ?? decided ?? bytes) === undefined &&
-    UPCASTERS.stepSucceeded.length === 0
-  );
+  return (more ?? projected ?? assigned ?? reused ?? policies ?? missing ?? decided ?? bytes) === undefined;
 }
 
 /** Equal to the result of `toBody`. */
 function toPlainBody({ startedAt, inputHash }: StepSucceeded): string | null {
-  if (startedAt === undefined || inputHash === undefined) return toBody("stepSucceeded", { startedAt, inputHash });
+  if (startedAt === undefined || inputHash === undefined) return toBody({ startedAt, inputHash });
   return `{"startedAt":${startedAt},"inputHash":${writeExact(inputHash)}}`;
 }
 
@@ -151,25 +135,20 @@ type AnyEvent = Pick<Event, "type" | "at"> & {
 function encodeAny(event: Event): StoredEvent {
   const { type, path, attempt, at, costMicro, ...rest }: AnyEvent = event;
   const columns = { path: path ?? null, attempt: attempt ?? null, costMicro: costMicro ?? null };
-  return { type, at, ...columns, body: toBody(type, rest) };
+  return { type, at, ...columns, body: toBody(rest) };
 }
 
-function toBody(type: EventType, rest: object): string | null {
-  const version = UPCASTERS[type].length + 1;
-  const body = writeExact(version > 1 ? { ...rest, v: version } : rest);
+function toBody(rest: object): string | null {
+  const body = writeExact(rest);
   return body === "{}" ? null : body;
 }
 
-function columnsOf({ type, path, attempt, at, costMicro }: StoredEvent): JsonObject {
-  const event: { [column: string]: string | number } = { type, at };
+function columnsOf({ type, path, attempt, at, costMicro }: StoredEvent): { [name: string]: Json } {
+  const event: { [name: string]: Json } = { type, at };
   if (path !== null) event["path"] = path;
   if (attempt !== null) event["attempt"] = attempt;
   if (costMicro !== null) event["costMicro"] = costMicro;
   return event;
-}
-
-function isEventType(type: string): type is EventType {
-  return Object.hasOwn(UPCASTERS, type);
 }
 
 function newerEvent(what: string): PawlError {
