@@ -5,14 +5,14 @@ import { refuseNewer } from "../storage/postgres/look-after-database.ts";
 import { migrate } from "../storage/postgres/migrate.ts";
 import { RECORD_MIGRATIONS } from "../storage/postgres/record-migrations.ts";
 import { RecordDatabase, type RecordTraits } from "../storage/records/record-database.ts";
-import { SqlApiKeys } from "../storage/records/sql-api-keys.ts";
-import { SqlBudgets } from "../storage/records/sql-budgets.ts";
-import { SqlConversations } from "../storage/records/sql-conversations.ts";
-import { SqlDeadLetterNotes } from "../storage/records/sql-dead-letter-notes.ts";
-import { SqlDeliveries } from "../storage/records/sql-deliveries.ts";
-import { SqlIdempotencyKeys } from "../storage/records/sql-idempotency-keys.ts";
-import { SqlSchedules } from "../storage/records/sql-schedules.ts";
-import { SqlWorkflowDefinitions } from "../storage/records/sql-workflow-definitions.ts";
+import { openApiKeys } from "../storage/records/sql-api-keys.ts";
+import { openBudgets } from "../storage/records/sql-budgets.ts";
+import { openConversationsOn } from "../storage/records/sql-conversations.ts";
+import { openDeadLetterNotes } from "../storage/records/sql-dead-letter-notes.ts";
+import { openDeliveries } from "../storage/records/sql-deliveries.ts";
+import { openIdempotencyKeys } from "../storage/records/sql-idempotency-keys.ts";
+import { openSchedules } from "../storage/records/sql-schedules.ts";
+import { openWorkflowDefinitions } from "../storage/records/sql-workflow-definitions.ts";
 import type { SqlDatabase } from "../storage/sql/sql-database.ts";
 import { openConversationFile, openServiceFile } from "../storage/sqlite/record-files.ts";
 import type { DatabaseOptions } from "../storage/sqlite/sqlite-database.ts";
@@ -59,16 +59,16 @@ export async function openRecordsOn(
   await refuseNewer(database);
   await migrate(database, RECORD_MIGRATIONS);
   const records = recordsIn(new RecordDatabase(database, ON_SERVER));
-  return { ...records, conversations: new SqlConversations(database) };
+  return { ...records, conversations: openConversationsOn(database) };
 }
 
 export function openConversations(options: DatabaseOptions, thread = inThisProcess): Conversations {
-  const records = new SqlConversations(openConversationFile(options));
+  const records = openConversationsOn(openConversationFile(options));
   return writeThere({ name: "conversations", records, thread });
 }
 
 function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServiceRecords {
-  const schedules = new SqlSchedules(database);
+  const schedules = openSchedules(database);
   const open = <Name extends keyof ServiceRecords>(name: Name, records: ServiceRecords[Name]) => {
     const written = (method: string) => {
       database.tellWritten();
@@ -77,12 +77,12 @@ function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServic
     return writeThere({ name, records, thread, written });
   };
   return {
-    budgets: open("budgets", new SqlBudgets(database)),
-    keys: open("keys", new SqlApiKeys(database)),
-    deadLetters: open("deadLetters", new SqlDeadLetterNotes(database)),
-    idempotency: open("idempotency", new SqlIdempotencyKeys(database)),
-    definitions: open("definitions", new SqlWorkflowDefinitions(database)),
-    deliveries: open("deliveries", new SqlDeliveries(database)),
+    budgets: open("budgets", openBudgets(database)),
+    keys: open("keys", openApiKeys(database)),
+    deadLetters: open("deadLetters", openDeadLetterNotes(database)),
+    idempotency: open("idempotency", openIdempotencyKeys(database)),
+    definitions: open("definitions", openWorkflowDefinitions(database)),
+    deliveries: open("deliveries", openDeliveries(database)),
     schedules: open("schedules", schedules),
     close: () => database.close(),
   };

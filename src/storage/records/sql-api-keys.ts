@@ -21,36 +21,15 @@ export const KEYS = new RecordTable<StoredKey>(
   { key: ["id"] },
 );
 
-export class SqlApiKeys implements ApiKeys {
-  readonly #database: RecordDatabase;
-  readonly #remembered: RememberedReads;
-
-  constructor(database: RecordDatabase) {
-    this.#database = database;
-    this.#remembered = new RememberedReads(database);
-  }
-
-  async add(key: StoredKey): Promise<void> {
-    await KEYS.insert(this.#database, key);
-  }
-
-  /** Never remembered: a key that is revoked is refused at once, by every process. */
-  async find(id: string): Promise<StoredKey | undefined> {
-    return KEYS.find(this.#database, { id });
-  }
-
-  async list(ofTenant: { readonly tenantId?: string }): Promise<readonly StoredKey[]> {
-    return KEYS.list(this.#database, ofTenant, "ORDER BY created_at, id");
-  }
-
-  async revoke(id: string, at: number): Promise<boolean> {
-    return (await KEYS.update(this.#database, { revokedAt: at }, { id, revokedAt: null })) === 1;
-  }
-
-  async areThere(): Promise<boolean> {
-    return this.#remembered.get(
-      "any",
-      async () => (await KEYS.find(this.#database, { revokedAt: null }, "LIMIT 1")) !== undefined,
-    );
-  }
+export function openApiKeys(database: RecordDatabase): ApiKeys {
+  const remembered = new RememberedReads(database);
+  return {
+    add: async (key) => void (await KEYS.insert(database, key)),
+    /** Never remembered: a key that is revoked is refused at once, by every process. */
+    find: (id) => KEYS.find(database, { id }),
+    list: (ofTenant) => KEYS.list(database, ofTenant, "ORDER BY created_at, id"),
+    revoke: async (id, at) => (await KEYS.update(database, { revokedAt: at }, { id, revokedAt: null })) === 1,
+    areThere: () =>
+      remembered.get("any", async () => (await KEYS.find(database, { revokedAt: null }, "LIMIT 1")) !== undefined),
+  };
 }

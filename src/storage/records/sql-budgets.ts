@@ -1,19 +1,7 @@
 import { AMOUNTS, eachAmount } from "../../core/amounts.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Amounts } from "../../core/history/events.ts";
-import type {
-  Budget,
-  BudgetDay,
-  BudgetLease,
-  BudgetSum,
-  Budgets,
-  BudgetUse,
-  LeaseWish,
-  NotedShare,
-  Noting,
-  OpenShares,
-  RunShare,
-} from "../../ports/service/budgets.ts";
+import type { Budget, BudgetDay, BudgetSum, Budgets, BudgetUse, RunShare } from "../../ports/service/budgets.ts";
 import type { Sql } from "../sql/sql-database.ts";
 import { AMOUNT_COLUMNS, LEASES, takeFromLease, takeLease } from "./budget-leases.ts";
 import type { RecordDatabase } from "./record-database.ts";
@@ -92,137 +80,102 @@ const ENDED = "";
 
 const NO_USE: BudgetUse = { ...eachAmount(() => 0), unpriced: false };
 
-export class SqlBudgets implements Budgets {
-  readonly #database: RecordDatabase;
-  readonly #remembered: RememberedReads;
-
-  constructor(database: RecordDatabase) {
-    this.#database = database;
-    this.#remembered = new RememberedReads(database);
-  }
-
-  async put({ limits, ...budget }: Budget): Promise<Budget> {
-    await BUDGETS.put(this.#database, { ...budget, ...limits }, ["workflow", "tenantId", "per", "createdAt"]);
-    return (await findBudget(this.#database, budget.id)) ?? { ...budget, limits };
-  }
-
-  async list(): Promise<readonly Budget[]> {
-    const rest = "ORDER BY coalesce(tenant_id, ''), coalesce(workflow, ''), per, id";
-    return (await BUDGETS.list(this.#database, {}, rest)).map(toBudget);
-  }
-
-  /** Remembered, since every attempt asks for it. */
-  async find(id: string): Promise<Budget | undefined> {
-    return this.#remembered.get(writeExact({ id }), () => findBudget(this.#database, id));
-  }
-
-  async remove(id: string): Promise<boolean> {
-    return this.#database.transaction(async (sql) => {
-      await SHARES.remove(sql, { budget: id });
-      await RAISES.remove(sql, { budget: id });
-      await LEASES.remove(sql, { budget: id });
-      return (await BUDGETS.remove(sql, { id })) === 1;
-    });
-  }
-
-  async applying({ workflow, tenantId }: { readonly workflow: string; readonly tenantId?: string | undefined }) {
-    const rest = "WHERE (workflow IS NULL OR workflow = ?) AND (tenant_id IS NULL OR tenant_id = ?) ORDER BY id";
-    return this.#remembered.get(writeExact([workflow, tenantId]), async () =>
-      (await BUDGETS.list(this.#database, {}, rest, workflow, tenantId ?? null)).map(toBudget),
-    );
-  }
-
-  async sum(budget: string, day: string): Promise<BudgetSum> {
-    return readSum(this.#database, { budget, day });
-  }
-
-  async lease(wish: LeaseWish): Promise<BudgetLease | undefined> {
-    return this.#database.transaction(async (sql) => {
-      const budget = await findBudget(sql, wish.budget);
-      return budget === undefined
-        ? undefined
-        : takeLease(sql, wish, { ...(await readSum(sql, wish)), limits: budget.limits });
-    });
-  }
-
-  async holders(): Promise<readonly string[]> {
-    const holders = "SELECT DISTINCT holder FROM budget_leases ORDER BY holder";
-    return (await this.#database.all<{ readonly holder: string }>(holders)).map(({ holder }) => holder);
-  }
-
-  async wantedOf(holder: string): Promise<readonly BudgetDay[]> {
-    const wanted =
-      "SELECT DISTINCT budget, day FROM budget_leases WHERE holder <> ? AND wanted_as > 0 ORDER BY budget, day";
-    return this.#database.all<BudgetDay>(wanted, holder);
-  }
-
-  async release(holder: string): Promise<void> {
-    await LEASES.remove(this.#database, { holder });
-  }
-
-  async raise(
-    id: string,
-    { budget, day, by }: { readonly budget: string; readonly day: string; readonly by: Amounts },
-  ): Promise<void> {
-    const raise = { id, budget, day, ...eachAmount((of) => by[of] ?? 0) };
-    await RAISES.insert(this.#database, raise, "ON CONFLICT DO NOTHING");
-  }
-
-  async begin(run: string, shares: readonly RunShare[], holder: string): Promise<boolean> {
-    return this.#database.transaction(async (sql) => {
-      for (const share of shares)
-        if (await isThere(sql, share))
-          await SHARES.insert(sql, { ...toRow(run, share), seq: 0, holder }, "ON CONFLICT DO NOTHING");
-      return (await SHARES.find(sql, { run }, "AND holder <> ? LIMIT 1", holder)) === undefined;
-    });
-  }
-
-  async note(run: string, shares: readonly RunShare[], by: Noting): Promise<boolean> {
-    return this.#database.transaction(async (sql) => {
-      if (!(await isHeldBy(sql, run, by.ifHeldBy))) return false;
-      for (const share of shares) {
-        if (!(await isThere(sql, share))) continue;
-        if (by.isTakenUp !== true) await takeFromLease(sql, by.holder, await sinceNoted(sql, run, share));
-        await SHARES.put(sql, { ...toRow(run, share), seq: by.upToSeq, holder: by.holder });
-      }
-      return true;
-    });
-  }
-
-  async sharesOf(run: string): Promise<readonly NotedShare[]> {
-    const rows = await SHARES.list(this.#database, { run }, "AND run <> '' ORDER BY budget, day");
-    return rows.map(({ budget, day, holder, run: _, seq: __, ...use }) => ({ budget, day, use, holder }));
-  }
-
-  async close(run: string, shares: readonly RunShare[], by: Partial<Noting> = {}): Promise<void> {
-    await this.#database.transaction(async (sql) => {
-      if (!(await isHeldBy(sql, run, by.ifHeldBy))) return;
-      const added: RunShare[] = [];
-      for (const share of shares) added.push(await sinceNoted(sql, run, share));
-      // No row: the run was closed before, and its shares are part of the sums.
-      if ((await SHARES.remove(sql, { run })) === 0) return;
-      for (const [index, share] of shares.entries()) {
-        if (!(await isThere(sql, share))) continue;
-        const use = added[index];
-        if (by.holder !== undefined && by.isTakenUp !== true && use !== undefined)
-          await takeFromLease(sql, by.holder, use);
-        await SHARES.insert(sql, { ...toRow(ENDED, share), seq: 0, holder: ENDED }, ADDING);
-      }
-    });
-  }
-
-  async open(holder?: string): Promise<readonly OpenShares[]> {
-    const whose = holder === undefined ? "" : "AND holder = ?";
-    const rows = await this.#database.all<{ readonly run: string; readonly budget: string; readonly seq: number }>(
-      `SELECT run, budget, max(seq) AS seq FROM budget_shares WHERE run <> '' ${whose} GROUP BY run, budget ORDER BY run, budget`,
-      ...(holder === undefined ? [] : [holder]),
-    );
-    return [...Map.groupBy(rows, ({ run }) => run)].map(([run, of]) => ({
-      run,
-      upToSeq: Math.max(...of.map(({ seq }) => seq)),
-      budgets: of.map(({ budget }) => budget),
-    }));
-  }
+export function openBudgets(database: RecordDatabase): Budgets {
+  const remembered = new RememberedReads(database);
+  return {
+    async put({ limits, ...budget }) {
+      await BUDGETS.put(database, { ...budget, ...limits }, ["workflow", "tenantId", "per", "createdAt"]);
+      return (await findBudget(database, budget.id)) ?? { ...budget, limits };
+    },
+    async list() {
+      const rest = "ORDER BY coalesce(tenant_id, ''), coalesce(workflow, ''), per, id";
+      return (await BUDGETS.list(database, {}, rest)).map(toBudget);
+    },
+    /** Remembered, since every attempt asks for it. */
+    find: (id) => remembered.get(writeExact({ id }), () => findBudget(database, id)),
+    remove: (id) =>
+      database.transaction(async (sql) => {
+        await SHARES.remove(sql, { budget: id });
+        await RAISES.remove(sql, { budget: id });
+        await LEASES.remove(sql, { budget: id });
+        return (await BUDGETS.remove(sql, { id })) === 1;
+      }),
+    async applying({ workflow, tenantId }) {
+      const rest = "WHERE (workflow IS NULL OR workflow = ?) AND (tenant_id IS NULL OR tenant_id = ?) ORDER BY id";
+      return remembered.get(writeExact([workflow, tenantId]), async () =>
+        (await BUDGETS.list(database, {}, rest, workflow, tenantId ?? null)).map(toBudget),
+      );
+    },
+    sum: (budget, day) => readSum(database, { budget, day }),
+    lease: (wish) =>
+      database.transaction(async (sql) => {
+        const budget = await findBudget(sql, wish.budget);
+        return budget === undefined
+          ? undefined
+          : takeLease(sql, wish, { ...(await readSum(sql, wish)), limits: budget.limits });
+      }),
+    async holders() {
+      const holders = "SELECT DISTINCT holder FROM budget_leases ORDER BY holder";
+      return (await database.all<{ readonly holder: string }>(holders)).map(({ holder }) => holder);
+    },
+    async wantedOf(holder) {
+      const wanted =
+        "SELECT DISTINCT budget, day FROM budget_leases WHERE holder <> ? AND wanted_as > 0 ORDER BY budget, day";
+      return database.all<BudgetDay>(wanted, holder);
+    },
+    release: async (holder) => void (await LEASES.remove(database, { holder })),
+    async raise(id, { budget, day, by }) {
+      const raise = { id, budget, day, ...eachAmount((of) => by[of] ?? 0) };
+      await RAISES.insert(database, raise, "ON CONFLICT DO NOTHING");
+    },
+    begin: (run, shares, holder) =>
+      database.transaction(async (sql) => {
+        for (const share of shares)
+          if (await isThere(sql, share))
+            await SHARES.insert(sql, { ...toRow(run, share), seq: 0, holder }, "ON CONFLICT DO NOTHING");
+        return (await SHARES.find(sql, { run }, "AND holder <> ? LIMIT 1", holder)) === undefined;
+      }),
+    note: (run, shares, by) =>
+      database.transaction(async (sql) => {
+        if (!(await isHeldBy(sql, run, by.ifHeldBy))) return false;
+        for (const share of shares) {
+          if (!(await isThere(sql, share))) continue;
+          if (by.isTakenUp !== true) await takeFromLease(sql, by.holder, await sinceNoted(sql, run, share));
+          await SHARES.put(sql, { ...toRow(run, share), seq: by.upToSeq, holder: by.holder });
+        }
+        return true;
+      }),
+    async sharesOf(run) {
+      const rows = await SHARES.list(database, { run }, "AND run <> '' ORDER BY budget, day");
+      return rows.map(({ budget, day, holder, run: _, seq: __, ...use }) => ({ budget, day, use, holder }));
+    },
+    close: (run, shares, by) =>
+      database.transaction(async (sql) => {
+        if (!(await isHeldBy(sql, run, by?.ifHeldBy))) return;
+        const added: RunShare[] = [];
+        for (const share of shares) added.push(await sinceNoted(sql, run, share));
+        // No row: the run was closed before, and its shares are part of the sums.
+        if ((await SHARES.remove(sql, { run })) === 0) return;
+        for (const [index, share] of shares.entries()) {
+          if (!(await isThere(sql, share))) continue;
+          const use = added[index];
+          if (by !== undefined && by.isTakenUp !== true && use !== undefined) await takeFromLease(sql, by.holder, use);
+          await SHARES.insert(sql, { ...toRow(ENDED, share), seq: 0, holder: ENDED }, ADDING);
+        }
+      }),
+    async open(holder) {
+      const whose = holder === undefined ? "" : "AND holder = ?";
+      const rows = await database.all<{ readonly run: string; readonly budget: string; readonly seq: number }>(
+        `SELECT run, budget, max(seq) AS seq FROM budget_shares WHERE run <> '' ${whose} GROUP BY run, budget ORDER BY run, budget`,
+        ...(holder === undefined ? [] : [holder]),
+      );
+      return [...Map.groupBy(rows, ({ run }) => run)].map(([run, of]) => ({
+        run,
+        upToSeq: Math.max(...of.map(({ seq }) => seq)),
+        budgets: of.map(({ budget }) => budget),
+      }));
+    },
+  };
 }
 
 async function readSum(sql: Sql, { budget, day }: BudgetDay): Promise<BudgetSum> {

@@ -1,4 +1,4 @@
-import type { Conversations, Exchange, Session } from "../../ports/conversations.ts";
+import type { Conversations } from "../../ports/conversations.ts";
 import type { SqlDatabase } from "../sql/sql-database.ts";
 import { integer, RecordTable, serial, text } from "./record-table.ts";
 
@@ -28,39 +28,24 @@ export const EXCHANGES = new RecordTable<ExchangeRow>(
 const PRUNE = `DELETE FROM exchanges WHERE tenant = ?1 AND agent = ?2 AND session = ?3 AND no <=
   (SELECT no FROM exchanges WHERE tenant = ?1 AND agent = ?2 AND session = ?3 ORDER BY no DESC LIMIT 1 OFFSET ?4)`;
 
-export class SqlConversations implements Conversations {
-  readonly #database: SqlDatabase;
-
-  constructor(database: SqlDatabase) {
-    this.#database = database;
-  }
-
-  async read(
-    { tenantId = "", agent, id }: Session,
-    { exchanges, chars }: { readonly exchanges: number; readonly chars: number },
-  ): Promise<readonly Exchange[]> {
-    let left = chars;
-    const of = { tenant: tenantId, agent, session: id };
-    const rows = await EXCHANGES.list(this.#database, of, "ORDER BY no DESC LIMIT ?", exchanges);
-    const newest = rows.map(({ userSaid, agentSaid }) => ({ user: userSaid, agent: agentSaid }));
-    const tooOld = newest.findIndex((exchange) => {
-      left -= exchange.user.length + exchange.agent.length;
-      return left < 0;
-    });
-    return newest.slice(0, tooOld === -1 ? newest.length : tooOld).reverse();
-  }
-
-  async append(
-    { tenantId = "", agent, id }: Session,
-    said: Exchange & { readonly key: string; readonly at: number },
-  ): Promise<void> {
-    const { key, at, user: userSaid, agent: agentSaid } = said;
-    const row = { tenant: tenantId, agent, session: id, key, at, userSaid, agentSaid };
-    await EXCHANGES.insert(this.#database, row, "ON CONFLICT DO NOTHING");
-    await this.#database.run(PRUNE, tenantId, agent, id, MAX_KEPT);
-  }
-
-  async close(): Promise<void> {
-    await this.#database.close();
-  }
+export function openConversationsOn(database: SqlDatabase): Conversations {
+  return {
+    async read({ tenantId = "", agent, id }, { exchanges, chars }) {
+      let left = chars;
+      const of = { tenant: tenantId, agent, session: id };
+      const rows = await EXCHANGES.list(database, of, "ORDER BY no DESC LIMIT ?", exchanges);
+      const newest = rows.map(({ userSaid, agentSaid }) => ({ user: userSaid, agent: agentSaid }));
+      const tooOld = newest.findIndex((exchange) => {
+        left -= exchange.user.length + exchange.agent.length;
+        return left < 0;
+      });
+      return newest.slice(0, tooOld === -1 ? newest.length : tooOld).reverse();
+    },
+    async append({ tenantId = "", agent, id }, { key, at, user: userSaid, agent: agentSaid }) {
+      const row = { tenant: tenantId, agent, session: id, key, at, userSaid, agentSaid };
+      await EXCHANGES.insert(database, row, "ON CONFLICT DO NOTHING");
+      await database.run(PRUNE, tenantId, agent, id, MAX_KEPT);
+    },
+    close: () => database.close(),
+  };
 }

@@ -16,30 +16,12 @@ export const NOTES = new RecordTable<DeadLetterNote>(
   { key: ["run", "path"] },
 );
 
-export class SqlDeadLetterNotes implements DeadLetterNotes {
-  readonly #sql: Sql;
-
-  constructor(sql: Sql) {
-    this.#sql = sql;
-  }
-
-  async close(note: DeadLetterNote): Promise<boolean> {
-    return NOTES.insert(this.#sql, note, "ON CONFLICT DO NOTHING");
-  }
-
-  async confirm(run: string, path: string): Promise<void> {
-    await NOTES.update(this.#sql, { isPending: null }, { run, path });
-  }
-
-  async reopen(run: string, path: string, newRun: string): Promise<void> {
-    await NOTES.remove(this.#sql, { run, path, newRun });
-  }
-
-  async find(run: string, path: string): Promise<DeadLetterNote | undefined> {
-    return NOTES.find(this.#sql, { run, path });
-  }
-
-  async forget(run: string): Promise<void> {
-    await NOTES.remove(this.#sql, { run });
-  }
+export function openDeadLetterNotes(sql: Sql): DeadLetterNotes {
+  return {
+    close: (note) => NOTES.insert(sql, note, "ON CONFLICT DO NOTHING"),
+    confirm: async (run, path) => void (await NOTES.update(sql, { isPending: null }, { run, path })),
+    reopen: async (run, path, newRun) => void (await NOTES.remove(sql, { run, path, newRun })),
+    find: (run, path) => NOTES.find(sql, { run, path }),
+    forget: async (run) => void (await NOTES.remove(sql, { run })),
+  };
 }

@@ -1,13 +1,11 @@
 import type {
   Deliveries,
   Delivery,
-  DeliveryFilter,
   DeliverySelection,
   DeliveryState,
   DeliveryStatus,
   DeliveryTry,
   DueWanted,
-  MadeTry,
   NewDelivery,
 } from "../../ports/service/deliveries.ts";
 import type { Sql, SqlValue } from "../sql/sql-database.ts";
@@ -100,113 +98,87 @@ const SEND_AGAIN = `UPDATE deliveries
 
 const IS_ENDED_BEFORE = "status <> 'pending' AND ended_at < ?";
 
-export class SqlDeliveries implements Deliveries {
-  readonly #database: RecordDatabase;
-  readonly #isDue: string;
-  readonly #claim: string;
-  readonly #skipLocked: string;
-
-  constructor(database: RecordDatabase) {
-    const { serverTime, skipLocked } = database.traits;
-    this.#database = database;
-    this.#isDue = `status = 'pending' AND next_at <= ? AND claimed_until <= coalesce(${serverTime}, ?)`;
-    this.#skipLocked = skipLocked;
-    this.#claim = `UPDATE deliveries SET claimed_by = ?, claimed_until = coalesce(${serverTime}, ?) + ?`;
-  }
-
-  async add(delivery: NewDelivery): Promise<boolean> {
-    const row = { ...delivery, status: "pending", nextAt: delivery.createdAt } as const;
-    return DELIVERIES.insert(this.#database, row, "ON CONFLICT (id) DO NOTHING");
-  }
-
-  async find(id: string): Promise<Delivery | undefined> {
-    const row = await DELIVERIES.find(this.#database, { id });
-    return row === undefined ? undefined : toDelivery(row);
-  }
-
-  async readBody(id: string): Promise<string> {
-    const row = await this.#database.get<{ readonly body: string }>("SELECT body FROM deliveries WHERE id = ?", id);
-    if (row === undefined) throw new Error(`The delivery ${id} is gone while it is under way.`);
-    return row.body;
-  }
-
-  async list({ beforeNo, offset = 0, limit, ...selection }: DeliveryFilter): Promise<readonly Delivery[]> {
-    const { where, values } = toWhere(selection, beforeNo);
-    const rest = `${where} ORDER BY no DESC LIMIT ? OFFSET ?`;
-    return (await DELIVERIES.list(this.#database, {}, rest, ...values, limit, offset)).map(toDelivery);
-  }
-
-  async count(selection: DeliverySelection): Promise<number> {
-    const { where, values } = toWhere(selection);
-    return DELIVERIES.count(this.#database, {}, where, ...values);
-  }
-
-  async claimDue(wanted: DueWanted): Promise<readonly Delivery[]> {
-    const { now, by, leaseMs } = wanted;
-    // Read first, since this is asked all the time and seldom finds anything. Others may be faster: the claim looks again.
-    const found = await this.#findDue(wanted);
-    if (found.length === 0) return [];
-    const still = `SELECT no FROM deliveries WHERE no IN (${placesFor(found)}) AND ${this.#isDue} ${this.#skipLocked}`;
-    const text = `${this.#claim} WHERE no IN (${still}) RETURNING no`;
-    const numbers = found.map(({ no }) => no);
-    const claimed = await this.#database.all<{ readonly no: number }>(text, by, now, leaseMs, ...numbers, now, now);
-    const isMine = new Set(claimed.map(({ no }) => no));
-    return found.filter(({ no }) => isMine.has(no)).map((delivery) => ({ ...delivery, claimedBy: by }));
-  }
+export function openDeliveries(database: RecordDatabase): Deliveries {
+  const { serverTime, skipLocked } = database.traits;
+  const isDue = `status = 'pending' AND next_at <= ? AND claimed_until <= coalesce(${serverTime}, ?)`;
 
   /** As many as there is room for in their lanes. */
-  async #findDue({ now, limit, perLane, lanesUnderWay }: DueWanted): Promise<readonly Delivery[]> {
+  async function findDue({ now, limit, perLane, lanesUnderWay }: DueWanted): Promise<readonly Delivery[]> {
     const count = new Map<string, number>();
     const add = (lane: string) => count.set(lane, (count.get(lane) ?? 0) + 1).get(lane) ?? 0;
     for (const lane of lanesUnderWay) add(lane);
     const full = [...count].filter(([, underWay]) => underWay >= perLane).map(([lane]) => lane);
     const hasRoom = full.length === 0 ? "" : `AND lane NOT IN (${placesFor(full)})`;
-    const rest = `WHERE ${this.#isDue} ${hasRoom} ORDER BY next_at, no LIMIT ?`;
-    const due = await DELIVERIES.list(this.#database, {}, rest, now, now, ...full, limit);
+    const rest = `WHERE ${isDue} ${hasRoom} ORDER BY next_at, no LIMIT ?`;
+    const due = await DELIVERIES.list(database, {}, rest, now, now, ...full, limit);
     return due.filter(({ lane }) => add(lane) <= perLane).map(toDelivery);
   }
 
-  async release({ by, except = [] }: { readonly by: string; readonly except?: readonly string[] }): Promise<void> {
-    const others = except.length === 0 ? "" : `AND id NOT IN (${placesFor(except)})`;
-    if (by === "all")
-      await DELIVERIES.update(this.#database, UNCLAIMED, {}, `WHERE claimed_by IS NOT NULL ${others}`, ...except);
-    else await DELIVERIES.update(this.#database, UNCLAIMED, { claimedBy: by }, others, ...except);
-  }
-
-  async readTries(id: string): Promise<readonly DeliveryTry[]> {
-    const tries = await TRIES.list(this.#database, { delivery: id }, "ORDER BY no");
-    return tries.map(({ no: _, delivery: __, ...made }) => made);
-  }
-
-  async record(delivery: Delivery, { made, next, gone }: MadeTry): Promise<void> {
-    await this.#database.transaction(async (sql) => {
-      await TRIES.insert(sql, { ...made, delivery: delivery.id });
-      await sql.run(COUNT_TRY, delivery.round, delivery.id);
-      await setState(sql, delivery, next);
-      if (gone) await CLOSED.insert(sql, { ...addressOf(delivery), at: made.at }, "ON CONFLICT DO NOTHING");
-      else if (next.status === "delivered") await CLOSED.remove(sql, addressOf(delivery));
-    });
-  }
-
-  async skip(delivery: Delivery, { at, reason }: { readonly at: number; readonly reason: string }): Promise<void> {
-    await this.#database.transaction((sql) => setState(sql, delivery, { status: "skipped", endedAt: at, reason }));
-  }
-
-  async isClosed(address: Address): Promise<boolean> {
-    return (await CLOSED.find(this.#database, addressOf(address))) !== undefined;
-  }
-
-  async sendAgain(id: string, at: number): Promise<boolean> {
-    return (await this.#database.run(SEND_AGAIN, at, id)) === 1;
-  }
-
-  async forgetEndedBefore(at: number): Promise<void> {
-    await this.#database.transaction(async (sql) => {
-      const ended = `SELECT id FROM deliveries WHERE ${IS_ENDED_BEFORE}`;
-      await TRIES.remove(sql, {}, `WHERE delivery IN (${ended})`, at);
-      await DELIVERIES.remove(sql, {}, `WHERE ${IS_ENDED_BEFORE}`, at);
-    });
-  }
+  return {
+    async add(delivery) {
+      const row = { ...delivery, status: "pending", nextAt: delivery.createdAt } as const;
+      return DELIVERIES.insert(database, row, "ON CONFLICT (id) DO NOTHING");
+    },
+    async find(id) {
+      const row = await DELIVERIES.find(database, { id });
+      return row === undefined ? undefined : toDelivery(row);
+    },
+    async readBody(id) {
+      const row = await database.get<{ readonly body: string }>("SELECT body FROM deliveries WHERE id = ?", id);
+      if (row === undefined) throw new Error(`The delivery ${id} is gone while it is under way.`);
+      return row.body;
+    },
+    async list({ beforeNo, offset = 0, limit, ...selection }) {
+      const { where, values } = toWhere(selection, beforeNo);
+      const rest = `${where} ORDER BY no DESC LIMIT ? OFFSET ?`;
+      return (await DELIVERIES.list(database, {}, rest, ...values, limit, offset)).map(toDelivery);
+    },
+    async count(selection) {
+      const { where, values } = toWhere(selection);
+      return DELIVERIES.count(database, {}, where, ...values);
+    },
+    async claimDue(wanted) {
+      const { now, by, leaseMs } = wanted;
+      // Read first, since this is asked all the time and seldom finds anything. Others may be faster: the claim looks again.
+      const found = await findDue(wanted);
+      if (found.length === 0) return [];
+      const still = `SELECT no FROM deliveries WHERE no IN (${placesFor(found)}) AND ${isDue} ${skipLocked}`;
+      const text = `UPDATE deliveries SET claimed_by = ?, claimed_until = coalesce(${serverTime}, ?) + ?
+        WHERE no IN (${still}) RETURNING no`;
+      const numbers = found.map(({ no }) => no);
+      const claimed = await database.all<{ readonly no: number }>(text, by, now, leaseMs, ...numbers, now, now);
+      const isMine = new Set(claimed.map(({ no }) => no));
+      return found.filter(({ no }) => isMine.has(no)).map((delivery) => ({ ...delivery, claimedBy: by }));
+    },
+    async release({ by, except = [] }) {
+      const others = except.length === 0 ? "" : `AND id NOT IN (${placesFor(except)})`;
+      if (by === "all")
+        await DELIVERIES.update(database, UNCLAIMED, {}, `WHERE claimed_by IS NOT NULL ${others}`, ...except);
+      else await DELIVERIES.update(database, UNCLAIMED, { claimedBy: by }, others, ...except);
+    },
+    async readTries(id) {
+      const tries = await TRIES.list(database, { delivery: id }, "ORDER BY no");
+      return tries.map(({ no: _, delivery: __, ...made }) => made);
+    },
+    record: (delivery, { made, next, gone }) =>
+      database.transaction(async (sql) => {
+        await TRIES.insert(sql, { ...made, delivery: delivery.id });
+        await sql.run(COUNT_TRY, delivery.round, delivery.id);
+        await setState(sql, delivery, next);
+        if (gone) await CLOSED.insert(sql, { ...addressOf(delivery), at: made.at }, "ON CONFLICT DO NOTHING");
+        else if (next.status === "delivered") await CLOSED.remove(sql, addressOf(delivery));
+      }),
+    skip: (delivery, { at, reason }) =>
+      database.transaction((sql) => setState(sql, delivery, { status: "skipped", endedAt: at, reason })),
+    isClosed: async (address) => (await CLOSED.find(database, addressOf(address))) !== undefined,
+    sendAgain: async (id, at) => (await database.run(SEND_AGAIN, at, id)) === 1,
+    forgetEndedBefore: (at) =>
+      database.transaction(async (sql) => {
+        const ended = `SELECT id FROM deliveries WHERE ${IS_ENDED_BEFORE}`;
+        await TRIES.remove(sql, {}, `WHERE delivery IN (${ended})`, at);
+        await DELIVERIES.remove(sql, {}, `WHERE ${IS_ENDED_BEFORE}`, at);
+      }),
+  };
 }
 
 /** A claim that somebody else has taken over, or a request to send it again, is left alone. */

@@ -1,11 +1,8 @@
 import type {
   NewSlot,
-  ScheduleEdit,
   Schedules,
   SkipReason,
-  SlotClaim,
   SlotOutcome,
-  SlotPage,
   SlotRecord,
   StoredSchedule,
 } from "../../ports/service/schedules.ts";
@@ -85,126 +82,92 @@ const REMOVE_OLD_SLOTS = `DELETE FROM schedule_slots
   WHERE schedule_id = ?1 AND (state = 'skipped' OR is_over = 1) AND seq <=
     (SELECT seq FROM schedule_slots WHERE schedule_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`;
 
-export class SqlSchedules implements Schedules {
-  readonly #database: RecordDatabase;
-  readonly #watchers = new Set<() => void>();
-  #seenMark: unknown;
-
-  constructor(database: RecordDatabase) {
-    this.#database = database;
-  }
-
-  async add(schedule: StoredSchedule): Promise<boolean> {
-    const isNew = await SCHEDULES.insert(this.#database, schedule, "ON CONFLICT DO NOTHING");
-    this.tell();
-    return isNew;
-  }
-
-  async find(id: string): Promise<StoredSchedule | undefined> {
-    return SCHEDULES.find(this.#database, { id });
-  }
-
-  async list(ofTenant: { readonly tenantId?: string }): Promise<readonly StoredSchedule[]> {
-    return SCHEDULES.list(this.#database, ofTenant, "ORDER BY created_at, id");
-  }
-
-  async edit(id: string, { version, at, changes, slots = [] }: ScheduleEdit): Promise<boolean> {
-    const changed = { ...changes, updatedAt: at, version: version + 1 };
-    const hasChanged = await this.#database.transaction(async (sql) => {
-      if ((await SCHEDULES.update(sql, changed, { id, version })) === 0) return false;
-      await insertSlots(sql, id, slots);
-      return true;
-    });
-    this.tell();
-    return hasChanged;
-  }
-
-  async remove(id: string): Promise<boolean> {
-    const wasThere = await this.#database.transaction(async (sql) => {
-      await SLOTS.remove(sql, { scheduleId: id });
-      return (await SCHEDULES.remove(sql, { id })) === 1;
-    });
-    this.tell();
-    return wasThere;
-  }
-
-  async listDue(now: number): Promise<readonly StoredSchedule[]> {
-    return SCHEDULES.list(this.#database, {}, "WHERE enabled = 1 AND due_at <= ? ORDER BY due_at, created_at, id", now);
-  }
-
-  async nextDueAt(): Promise<number | undefined> {
-    const next = "SELECT min(due_at) AS at FROM schedules WHERE enabled = 1";
-    return (await this.#database.get<{ readonly at: number | null }>(next))?.at ?? undefined;
-  }
-
-  async claim(id: string, { version, fromFireAt, nextFireAt, dueAt, slots }: SlotClaim): Promise<boolean> {
-    const changes = { nextFireAt: nextFireAt ?? null, dueAt: dueAt ?? null };
-    const asSeen = { id, enabled: true, version, nextFireAt: fromFireAt };
-    return this.#database.transaction(async (sql) => {
-      if ((await SCHEDULES.update(sql, changes, asSeen)) === 0) return false;
-      await insertSlots(sql, id, slots);
-      return true;
-    });
-  }
-
-  async addSlots(id: string, slots: readonly NewSlot[]): Promise<void> {
-    await this.#database.transaction((sql) => insertSlots(sql, id, slots));
-  }
-
-  async listPending(): Promise<readonly SlotRecord[]> {
-    const rest = "WHERE state IN ('claimed', 'queued') ORDER BY schedule_id, slot, seq";
-    return (await SLOTS.list(this.#database, {}, rest)).map(toSlot);
-  }
-
-  async listRunning(id: string): Promise<readonly SlotRecord[]> {
-    const rest = "AND state = 'started' AND is_over = 0 ORDER BY seq";
-    return (await SLOTS.list(this.#database, { scheduleId: id }, rest)).map(toSlot);
-  }
-
-  async settle(seq: number, outcome: SlotOutcome): Promise<void> {
-    await this.#database.transaction(async (sql) => {
-      const columns = { reason: null, message: null, runId: null, ...outcome };
-      if ((await SLOTS.update(sql, columns, { seq }, "AND state <> 'started'")) === 0) return;
-      if (outcome.state !== "started") return;
-      const ofSlot = "WHERE id = (SELECT schedule_id FROM schedule_slots WHERE seq = ?)";
-      await SCHEDULES.update(sql, { lastRunId: outcome.runId }, {}, ofSlot, seq);
-    });
-  }
-
-  async finish(seqs: readonly number[]): Promise<void> {
-    await this.#database.transaction(async (sql) => {
-      for (const seq of seqs) await SLOTS.update(sql, { isOver: true }, { seq });
-    });
-  }
-
-  async listSlots(
-    id: string,
-    { limit, beforeSeq = Number.MAX_SAFE_INTEGER, offset = 0 }: SlotPage,
-  ): Promise<readonly SlotRecord[]> {
-    const rest = "AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?";
-    return (await SLOTS.list(this.#database, { scheduleId: id }, rest, beforeSeq, limit, offset)).map(toSlot);
-  }
-
-  async countSlots(id: string): Promise<number> {
-    return SLOTS.count(this.#database, { scheduleId: id });
-  }
-
-  watch(changed: () => void): () => void {
-    this.#watchers.add(changed);
-    return () => this.#watchers.delete(changed);
-  }
-
-  /** For who has changed schedules by another connection. */
-  tell(): void {
-    for (const changed of this.#watchers) changed();
-  }
-
-  async hasChangedElsewhere(): Promise<boolean> {
-    const mark = await this.#database.traits.readMark();
-    const hasChanged = mark !== this.#seenMark;
-    this.#seenMark = mark;
-    return hasChanged;
-  }
+/** `tell` is for who has changed schedules by another connection. */
+export function openSchedules(database: RecordDatabase): Schedules & { tell(): void } {
+  const watchers = new Set<() => void>();
+  let seenMark: unknown;
+  const tell = () => {
+    for (const changed of watchers) changed();
+  };
+  return {
+    tell,
+    async add(schedule) {
+      const isNew = await SCHEDULES.insert(database, schedule, "ON CONFLICT DO NOTHING");
+      tell();
+      return isNew;
+    },
+    find: (id) => SCHEDULES.find(database, { id }),
+    list: (ofTenant) => SCHEDULES.list(database, ofTenant, "ORDER BY created_at, id"),
+    async edit(id, { version, at, changes, slots = [] }) {
+      const changed = { ...changes, updatedAt: at, version: version + 1 };
+      const hasChanged = await database.transaction(async (sql) => {
+        if ((await SCHEDULES.update(sql, changed, { id, version })) === 0) return false;
+        await insertSlots(sql, id, slots);
+        return true;
+      });
+      tell();
+      return hasChanged;
+    },
+    async remove(id) {
+      const wasThere = await database.transaction(async (sql) => {
+        await SLOTS.remove(sql, { scheduleId: id });
+        return (await SCHEDULES.remove(sql, { id })) === 1;
+      });
+      tell();
+      return wasThere;
+    },
+    listDue: (now) =>
+      SCHEDULES.list(database, {}, "WHERE enabled = 1 AND due_at <= ? ORDER BY due_at, created_at, id", now),
+    async nextDueAt() {
+      const next = "SELECT min(due_at) AS at FROM schedules WHERE enabled = 1";
+      return (await database.get<{ readonly at: number | null }>(next))?.at ?? undefined;
+    },
+    async claim(id, { version, fromFireAt, nextFireAt, dueAt, slots }) {
+      const changes = { nextFireAt: nextFireAt ?? null, dueAt: dueAt ?? null };
+      const asSeen = { id, enabled: true, version, nextFireAt: fromFireAt };
+      return database.transaction(async (sql) => {
+        if ((await SCHEDULES.update(sql, changes, asSeen)) === 0) return false;
+        await insertSlots(sql, id, slots);
+        return true;
+      });
+    },
+    addSlots: (id, slots) => database.transaction((sql) => insertSlots(sql, id, slots)),
+    async listPending() {
+      const rest = "WHERE state IN ('claimed', 'queued') ORDER BY schedule_id, slot, seq";
+      return (await SLOTS.list(database, {}, rest)).map(toSlot);
+    },
+    async listRunning(id) {
+      const rest = "AND state = 'started' AND is_over = 0 ORDER BY seq";
+      return (await SLOTS.list(database, { scheduleId: id }, rest)).map(toSlot);
+    },
+    settle: (seq, outcome) =>
+      database.transaction(async (sql) => {
+        const columns = { reason: null, message: null, runId: null, ...outcome };
+        if ((await SLOTS.update(sql, columns, { seq }, "AND state <> 'started'")) === 0) return;
+        if (outcome.state !== "started") return;
+        const ofSlot = "WHERE id = (SELECT schedule_id FROM schedule_slots WHERE seq = ?)";
+        await SCHEDULES.update(sql, { lastRunId: outcome.runId }, {}, ofSlot, seq);
+      }),
+    finish: (seqs) =>
+      database.transaction(async (sql) => {
+        for (const seq of seqs) await SLOTS.update(sql, { isOver: true }, { seq });
+      }),
+    async listSlots(id, { limit, beforeSeq = Number.MAX_SAFE_INTEGER, offset = 0 }) {
+      const rest = "AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?";
+      return (await SLOTS.list(database, { scheduleId: id }, rest, beforeSeq, limit, offset)).map(toSlot);
+    },
+    countSlots: (id) => SLOTS.count(database, { scheduleId: id }),
+    watch(changed) {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
+    },
+    async hasChangedElsewhere() {
+      const mark = await database.traits.readMark();
+      const hasChanged = mark !== seenMark;
+      seenMark = mark;
+      return hasChanged;
+    },
+  };
 }
 
 async function insertSlots(sql: Sql, scheduleId: string, slots: readonly NewSlot[]): Promise<void> {

@@ -2,8 +2,6 @@ import { writeExact } from "../../core/exact-json.ts";
 import type {
   DefinitionKey,
   DefinitionOwner,
-  NewDefinition,
-  StartsBy,
   StoredDefinition,
   WorkflowDefinitions,
 } from "../../ports/service/workflow-definitions.ts";
@@ -49,73 +47,44 @@ export const DEFINITIONS = new RecordTable<StoredDefinition>(
   },
 );
 
-export class SqlWorkflowDefinitions implements WorkflowDefinitions {
-  readonly #database: RecordDatabase;
-  readonly #remembered: RememberedReads;
-
-  constructor(database: RecordDatabase) {
-    this.#database = database;
-    this.#remembered = new RememberedReads(database);
-  }
-
-  async save(definition: NewDefinition): Promise<{ readonly stored: StoredDefinition; readonly isNew: boolean }> {
-    const { startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
-    // Another process may save the same name meanwhile: inside the transaction the newest version stays the newest.
-    return this.#database.transaction(async (sql) => {
-      const newest = await findNewest(sql, definition);
-      if (newest !== undefined && newest.text === definition.text) {
-        const { version, at } = newest;
-        await DEFINITIONS.update(sql, { startsBy, maxCostMicro, grant: granted }, { ...keyOf(definition), version });
-        return { stored: { ...definition, version, at }, isNew: false };
-      }
-      const stored = { ...definition, version: (newest?.version ?? 0) + 1 };
-      await DEFINITIONS.insert(sql, stored);
-      return { stored, isNew: true };
-    });
-  }
-
-  async find({
-    version,
-    ...key
-  }: DefinitionKey & { readonly version?: number }): Promise<StoredDefinition | undefined> {
-    return this.#remembered.get(writeExact([key.tenantId ?? null, key.name, version]), () =>
-      version === undefined
-        ? findNewest(this.#database, key)
-        : DEFINITIONS.find(this.#database, { ...keyOf(key), version }),
-    );
-  }
-
-  async list(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
-    const of = ownerOf(owner);
-    const rest = `AND ${IS_NEWEST} ORDER BY name`;
-    return this.#remembered.get(writeExact(["all", of.tenantId]), () => DEFINITIONS.list(this.#database, of, rest));
-  }
-
-  async listTriggered(owner: DefinitionOwner): Promise<readonly StoredDefinition[]> {
-    const rest = `AND ${IS_TRIGGERED} AND ${IS_NEWEST} ORDER BY name`;
-    const of = ownerOf(owner);
-    return this.#remembered.get(writeExact([of.tenantId]), () => DEFINITIONS.list(this.#database, of, rest));
-  }
-
-  async listTimed(): Promise<readonly StoredDefinition[]> {
-    return DEFINITIONS.list(this.#database, {}, `WHERE (${IS_TIMED}) AND ${IS_NEWEST} ORDER BY tenant_id, name`);
-  }
-
-  async markStart({
-    version,
-    startsBy,
-    ...key
-  }: DefinitionKey & { readonly version: number; readonly startsBy: StartsBy }): Promise<void> {
-    await DEFINITIONS.update(this.#database, { startsBy }, { ...keyOf(key), version });
-  }
-
-  async versions(key: DefinitionKey): Promise<readonly StoredDefinition[]> {
-    return DEFINITIONS.list(this.#database, keyOf(key), "ORDER BY version DESC");
-  }
-
-  async remove(key: DefinitionKey): Promise<boolean> {
-    return (await DEFINITIONS.remove(this.#database, keyOf(key))) > 0;
-  }
+export function openWorkflowDefinitions(database: RecordDatabase): WorkflowDefinitions {
+  const remembered = new RememberedReads(database);
+  return {
+    async save(definition) {
+      const { startsBy = null, maxCostMicro = null, grant: granted = null } = definition;
+      // Another process may save the same name meanwhile: inside the transaction the newest version stays the newest.
+      return database.transaction(async (sql) => {
+        const newest = await findNewest(sql, definition);
+        if (newest !== undefined && newest.text === definition.text) {
+          const { version, at } = newest;
+          await DEFINITIONS.update(sql, { startsBy, maxCostMicro, grant: granted }, { ...keyOf(definition), version });
+          return { stored: { ...definition, version, at }, isNew: false };
+        }
+        const stored = { ...definition, version: (newest?.version ?? 0) + 1 };
+        await DEFINITIONS.insert(sql, stored);
+        return { stored, isNew: true };
+      });
+    },
+    find: ({ version, ...key }) =>
+      remembered.get(writeExact([key.tenantId ?? null, key.name, version]), () =>
+        version === undefined ? findNewest(database, key) : DEFINITIONS.find(database, { ...keyOf(key), version }),
+      ),
+    async list(owner) {
+      const of = ownerOf(owner);
+      const rest = `AND ${IS_NEWEST} ORDER BY name`;
+      return remembered.get(writeExact(["all", of.tenantId]), () => DEFINITIONS.list(database, of, rest));
+    },
+    async listTriggered(owner) {
+      const rest = `AND ${IS_TRIGGERED} AND ${IS_NEWEST} ORDER BY name`;
+      const of = ownerOf(owner);
+      return remembered.get(writeExact([of.tenantId]), () => DEFINITIONS.list(database, of, rest));
+    },
+    listTimed: () => DEFINITIONS.list(database, {}, `WHERE (${IS_TIMED}) AND ${IS_NEWEST} ORDER BY tenant_id, name`),
+    markStart: async ({ version, startsBy, ...key }) =>
+      void (await DEFINITIONS.update(database, { startsBy }, { ...keyOf(key), version })),
+    versions: (key) => DEFINITIONS.list(database, keyOf(key), "ORDER BY version DESC"),
+    remove: async (key) => (await DEFINITIONS.remove(database, keyOf(key))) > 0,
+  };
 }
 
 function findNewest(sql: Sql, key: DefinitionKey): Promise<StoredDefinition | undefined> {
