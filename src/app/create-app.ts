@@ -8,47 +8,19 @@ import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../core/trust/grant.ts";
 import { didYouMean } from "../dialects/did-you-mean.ts";
 import { type CapacityOptions, CapacityPools } from "../executors/capacity/capacity-pools.ts";
-import type { FindExecutor } from "../hosts/executors.ts";
-import type {
-  AppHost,
-  CopyReport,
-  DataFolder,
-  HttpService,
-  ListenOptions,
-  OpenApplication,
-  Owner,
-  Records,
-  ServeRunsOptions,
-  ServeTerminalsOptions,
-  ServeToolsOptions,
-  ServiceRecords,
-  StartClock,
-  WantedFile,
-} from "../operations/application/ports.ts";
+import type { HttpService, ListenOptions, OpenApplication, Ports } from "../operations/application/ports.ts";
 import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
 import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
 import { shellWord } from "../operations/shell-word.ts";
-import type { DatabaseCare } from "../ports/database-care.ts";
-import type { FileStorage } from "../ports/file-storage.ts";
-import type { ModelPrices } from "../ports/model-prices.ts";
-import type { PromptRenderer } from "../ports/prompt-renderer.ts";
-import type { RequestRates } from "../ports/request-rates.ts";
-import type { RestateCare } from "../ports/restate-care.ts";
-import type { RunSecrets } from "../ports/run-secrets.ts";
-import type { Budgets } from "../ports/service/budgets.ts";
 import type { StandIns } from "../ports/stand-ins.ts";
 import type { StepFunctions } from "../ports/step-functions.ts";
-import type { TerminalViews } from "../ports/terminals/terminal-views.ts";
-import type { LibraryEditor, WorkflowLibrary } from "../ports/terminals/workflow-library.ts";
-import type { AgentToolbox } from "../ports/tools/agent-toolbox.ts";
-import type { Waits } from "../ports/waits.ts";
 import { readDatabaseUrl } from "../storage/postgres/database-address.ts";
 import { doAll } from "./do-all.ts";
-import { type Agents, composeAgents } from "./executors/agents.ts";
-import { type CodeAndModels, composeCodeAndModels } from "./executors/code-and-models.ts";
+import { composeAgents } from "./executors/agents.ts";
+import { composeCodeAndModels } from "./executors/code-and-models.ts";
 import { createFindExecutor } from "./executors/find-executor.ts";
 import { TerminalParts } from "./executors/terminal-parts.ts";
 import { composeTools, type Tools } from "./executors/tools.ts";
@@ -97,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<OpenApplication> {
   const config = clock === undefined ? loaded : withoutOthers(loaded, options);
   const dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
   refuseFile(dataDir, config);
-  return new App(appDir, config, { ...options, clock });
+  return compose(appDir, config, { ...options, clock });
 }
 
 /** The world of a test is its own: what other processes share it has only where its program names it. */
@@ -141,415 +113,287 @@ function isFolder(path: string): boolean {
 }
 
 /** The only place that knows every part. Modules are loaded when they are needed: that is most of what a command costs. */
-class App implements OpenApplication {
-  readonly appDir: string;
-  readonly dataDir: string;
-  readonly config: Config;
-  /** That of the database, once it is known. */
-  readonly clock: SystemClock;
-  readonly grant = EVERYTHING;
-  readonly findExecutor: FindExecutor;
-  readonly capacity: CapacityPools;
-  readonly mask: (text: string) => string;
-  library: Pick<DefinitionLibrary, "list"> | undefined;
-  compiledTexts: CompiledTexts | undefined;
-  readonly textFiles = new TextFileCache();
-  readonly #options: AppOptions;
-  readonly #secrets: KnownSecrets;
-  readonly #parts: OpenedParts;
-  readonly #tools: Tools;
-  readonly #work: CodeAndModels;
-  readonly #terminals: TerminalParts;
-  readonly #agents: Agents;
-  readonly #observers: RunObservers;
-  readonly #hosting: Hosting;
-  readonly #steps: StartSteps;
-  #shared: Promise<SharedDatabase> | undefined;
-
-  constructor(appDir: string, config: Config, options: AppOptions) {
-    this.appDir = appDir;
-    this.config = config;
-    this.dataDir = resolve(appDir, config.settings.data.dir ?? ".pawl");
-    this.#secrets = new KnownSecrets(config.secrets);
-    this.mask = this.#secrets.mask;
-    this.#options = options;
-    this.clock = options.clock ?? new SystemClock(() => this.#hosting.offsetMs);
-    this.#observers = new RunObservers(options.onDefect);
-    const { url } = config.settings.database;
-    const place = () => (url === undefined ? this.dataDir : `the database ${readDatabaseUrl(url).shown}`);
-    this.#steps = new StartSteps(config.settings.server.start_timeout_ms, place);
-    this.library = options.programs;
-    const { data, storage } = config.settings;
-    const { makesNothing } = options;
-    const database = () => this.#database();
-    this.#parts = new OpenedParts(this.dataDir, {
-      durability: data.durability,
-      storage,
-      makesNothing,
-      database,
-      finishOutbox: async (ids) => (await this.#hosting.open()).finishOutbox(ids),
-    });
-    const parts = { appDir, dataDir: this.dataDir, config };
-    const { limits, patience_ms: patienceMs } = config.settings.capacity;
-    this.capacity = new CapacityPools({ clock: this.clock, limits, patienceMs, ...this.#otherCallers() });
-    this.#work = composeCodeAndModels({ ...parts, capacity: this.capacity });
-    this.#tools = composeTools({ ...parts, work: this.#work, files: () => this.files() });
-    const { environment, tell } = options;
-    this.#terminals = new TerminalParts({
-      ...parts,
-      environment,
-      secrets: this.#secrets,
-      confine: (program, writable) => this.#work.confineTerminal(program, writable),
-      files: () => this.files(),
-      serveView: async (web) => {
-        const { serveTerminalView } = await import("./executors/serve-terminal-view.ts");
-        return serveTerminalView({ app: this, web, tell, onDefect: options.onDefect });
-      },
-      tell,
-    });
-    this.#agents = composeAgents({
-      ...parts,
-      mask: this.mask,
-      work: this.#work,
-      tools: this.#tools,
-      capacity: this.capacity,
-      stores: () => this.#parts.stores(),
-      thread: () => this.#parts.thread,
-      database,
-    });
-    this.findExecutor = createFindExecutor({
-      config,
-      mask: this.mask,
-      tools: this.#tools,
-      work: this.#work,
-      terminals: this.#terminals,
-      agents: this.#agents,
-      capacity: this.capacity,
-      functions: options.programs ?? NO_FUNCTIONS,
-      standIns: options.standIns,
-    });
-    this.#hosting = new Hosting({
-      app: this,
-      parts: this.#parts,
-      terminals: this.#terminals,
-      capacity: this.capacity,
-      secrets: this.#secrets,
-      observers: this.#observers,
-      steps: this.#steps,
-      program: options.program,
-      database,
-      programs: options.programs,
-      clock: options.clock,
-      tell,
-      onDefect: options.onDefect,
-    });
-  }
-
-  host(): Promise<AppHost> {
-    return this.#hosting.open();
-  }
-
-  backgroundHost(use?: { readonly onlyStarts?: boolean }): Promise<AppHost> {
-    return this.#hosting.openInBackground(use);
-  }
-
-  findOwner(): Promise<Owner> {
-    return this.#hosting.findOwner();
-  }
-
-  isDriven(): Promise<boolean> {
-    return this.#hosting.isDriven();
-  }
-
-  waits(runs: readonly string[]): Promise<Waits> {
-    return this.#hosting.waits(runs);
-  }
-
-  storageTrouble() {
-    return this.#hosting.storageTrouble();
-  }
-
-  records(): Promise<Records> {
-    return this.#parts.records();
-  }
-
-  files(): Promise<FileStorage> {
-    return this.#parts.files();
-  }
-
-  artifacts(): Promise<FileStorage> {
-    return this.#parts.files();
-  }
-
-  service(): Promise<ServiceRecords> {
-    return this.#parts.service();
-  }
-
-  async budgets(): Promise<Budgets | undefined> {
-    return (await this.#parts.serviceIfThere())?.budgets;
-  }
-
-  async secrets(): Promise<RunSecrets> {
-    const { FileSealer } = await import("../storage/files/file-sealer.ts");
-    const { secrets, webhook } = this.config.settings;
-    // Processes that share a database share a key too, so none may be made in a file.
-    const key = secrets.key ?? (this.#database() === undefined ? undefined : webhook.secret);
-    const sealer = new FileSealer({ path: join(this.dataDir, "secrets.key"), key });
-    return {
-      learn: (values) => this.#secrets.learn(values),
-      seal: (text) => sealer.seal(text),
-      derive: (purpose) => sealer.derive(purpose),
-      open: (sealed) => sealer.open(sealed),
-    };
-  }
-
-  leftTerminals(): Promise<TerminalViews | undefined> {
-    return this.#terminals.left();
-  }
-
-  prompts(): Promise<PromptRenderer> {
-    return this.#work.prompts();
-  }
-
-  prices(): Promise<ModelPrices> {
-    return this.#work.prices();
-  }
-
-  toolbox(): Promise<AgentToolbox> {
-    return this.#tools.toolbox();
-  }
-
-  findToolProblem(...asked: Parameters<OpenApplication["findToolProblem"]>) {
-    return this.#tools.findToolProblem(...asked);
-  }
-
-  findAgentToolProblem(...asked: Parameters<OpenApplication["findAgentToolProblem"]>) {
-    return this.#tools.findAgentToolProblem(...asked);
-  }
-
-  async hasPrice(name: string) {
-    try {
-      const model = await (await this.#work.models()).resolve(name, { folder: this.appDir });
-      return await model.hasPrice();
-    } catch (error) {
-      if (isPawlError(error)) return true;
-      throw error;
-    }
-  }
-
-  async checkAgentServer() {
-    const url = this.config.settings.agent.sandstorm_url;
-    if (url === undefined) return undefined;
-    const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
-    return checkHealth(url, await openOutbound(this.config));
-  }
-
-  async dataFolder(): Promise<DataFolder> {
-    const { createDataFolder } = await import("./data-folder.ts");
-    const { blobs, bucket } = await this.#parts.stores();
-    return createDataFolder({
-      dataDir: this.dataDir,
-      blobs,
-      bucket,
-      database: await this.#database(),
-      journal: () => this.#parts.journal(),
-    });
-  }
-
-  async copyData(from: string, files: string | undefined): Promise<CopyReport> {
-    const { copyData } = await import("./copy-data.ts");
-    const { dataDir, config } = this;
-    const unseal = async (sealed: string) => (await this.secrets()).open(sealed);
-    const parts = { dataDir, settings: config.settings, stores: () => this.#parts.stores(), unseal };
-    return copyData(parts, from, files);
-  }
-
-  async checkBucket() {
-    const { bucket } = await this.#parts.stores();
-    return bucket === undefined ? undefined : { place: bucket.place, trouble: await bucket.findTrouble() };
-  }
-
-  async checkRedis() {
-    const link = await (await this.#database())?.redis();
-    if (link === undefined) return undefined;
-    const trouble = await link.findTrouble();
-    return { trouble: trouble === undefined ? undefined : this.mask(trouble) };
-  }
-
-  restate(): RestateCare | undefined {
-    const { restate } = this.config.settings;
-    if (restate.url === undefined) return undefined;
-    const care = async () => (await import("./restate/restate-care.ts")).createRestateCare(restate);
-    return {
-      address: restate.url,
-      register: async (url) => (await care()).register(url),
-      isRegistered: async () => (await care()).isRegistered(),
-      listTroubled: async (selection) => (await care()).listTroubled(selection),
-      resume: async (stopped) => (await care()).resume(stopped),
-    };
-  }
-
-  async requestRates(): Promise<RequestRates | undefined> {
-    return (await this.#database())?.requestRates();
-  }
-
-  database(): DatabaseCare | undefined {
-    const { url } = this.config.settings.database;
-    if (url === undefined) return undefined;
-    const care = () => import("./seat/shared-database.ts");
-    return {
-      look: async () => (await care()).careForDatabase(url, (database) => database.look()),
-      migrate: async () => (await care()).careForDatabase(url, (database) => database.migrate()),
-    };
-  }
-
-  checkSandbox() {
-    return this.#work.checkSandbox();
-  }
-
-  async fetchDefinitionFile({ endpoint, appId, path, requestId, traceId }: WantedFile): Promise<string> {
-    const tools = await this.#work.endpoint();
-    const context = { appId, requestId, traceId };
-    const signal = new AbortController().signal;
-    return (await tools.readDefinitionFile({ endpoint, context, filePath: path }, signal)).content;
-  }
-
-  async serveTools(options: ServeToolsOptions): Promise<void> {
-    const { serveTools } = await import("./mcp/serve-terminals.ts");
-    await serveTools(this, await this.#tools.coreTools(), options);
-  }
-
-  workflowLibrary(): Promise<WorkflowLibrary> {
-    return this.#terminals.library();
-  }
-
-  libraryEditor(): Promise<LibraryEditor> {
-    return this.#terminals.libraryEditor();
-  }
-
-  async serveTerminals(options: ServeTerminalsOptions): Promise<void> {
-    const { serveTerminals } = await import("./mcp/serve-terminals.ts");
-    await serveTerminals({ app: this, library: await this.#terminals.library() }, options);
-  }
-
-  async serveRuns(options: ServeRunsOptions): Promise<void> {
-    const { serveRuns } = await import("./mcp/serve-runs.ts");
-    const isShared = this.#database() !== undefined;
-    await serveRuns({ app: this, openHost: isShared ? undefined : () => this.#hosting.openBeside() }, options);
-    // What it has begun is for others to go on with.
-    if (isShared) await this.park(AbortSignal.abort());
-  }
-
-  async leave(stop: AbortSignal, force: AbortSignal): Promise<void> {
-    await this.#hosting.finished(stop);
-    await this.park(force);
-    await this.close();
-  }
-
-  serve(stop: AbortSignal): Promise<void> {
-    return this.#hosting.idle(stop);
-  }
-
-  park(force: AbortSignal, hold?: string): Promise<void> {
-    return this.#hosting.park(force, hold);
-  }
-
-  startClock(): StartClock {
-    return this.#steps.clock();
-  }
-
-  async becomeReady(stop: AbortSignal): Promise<void> {
-    const { findTrouble } = await import("../operations/service/check-health.ts");
-    while (!stop.aborted) {
-      this.#steps.trouble = await findTrouble(this);
-      if (this.#steps.trouble === undefined) return;
-      await setTimeout(LOOK_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
-    }
-  }
-
-  async listen(options: ListenOptions): Promise<HttpService> {
-    const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { whereToListen }, { createLog }] =
-      await Promise.all([
-        import("../operations/definitions/definition-library.ts"),
-        import("../operations/definitions/compiled-texts.ts"),
-        import("./server/open-server.ts"),
-        import("./server/where-to-listen.ts"),
-        import("../telemetry/logs/create-log.ts"),
-      ]);
-    // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
-    const asked = options.listen === false ? Promise.resolve(undefined) : whereToListen(this, options);
-    const where = await this.#steps.step("the keys of the service", asked);
-    const { programs } = this.#options;
-    const library = new DefinitionLibrary({ appDir: this.appDir, ...loadOptionsOf(this.config), programs });
-    const firstLook = await this.#steps.step(`the definitions of ${this.appDir}`, library.refresh());
-    // Before runs of an earlier process go on: they may call workflows.
-    this.library = library;
-    this.compiledTexts = new CompiledTexts();
-    const host = await this.#hosting.openForServer();
-    const { connection } = host;
-    if (connection.role === "guest") {
-      if (connection.url !== undefined) throw servedByAnother(this.dataDir, connection.url);
-      this.#options.tell(
-        `Process ${connection.ownerPid} drives the runs of ${this.dataDir} until its own run rests. Then this one does.`,
-      );
-    }
-    this.#tools.holdEager().catch((error: unknown) => this.#options.onDefect(error));
-    const announce = (url: string) => host.announce(url);
-    const onDefect = (error: unknown) => this.#options.onDefect(error);
-    const { level, format: wanted } = this.config.settings.log;
-    const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
-    const log = await createLog({ level, format, mask: this.mask, write: (line) => options.log(line) });
-    const observers = this.#observers;
-    void host.owned.then(({ loss, storage }) => {
-      if (loss !== undefined) log.write("error", `storage: DATA_LOST ${loss}`, { code: "DATA_LOST" });
-      storage.start(log);
-    });
-    try {
-      const parts = { app: this, host, library, firstLook, observers, log, announce, onDefect };
-      return await this.#steps.step("the definitions and schedules that were saved", openServer(parts, where));
-    } catch (error) {
-      // Runs of an earlier process go on by now: the next owner is to find them parked, not cut off.
-      await this.park(AbortSignal.timeout(this.config.settings.server.stop_grace_ms));
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await doAll(
-      () => this.#terminals.finishRecordings(),
-      () => this.#hosting.close(),
-      () => this.capacity.close(),
-      () => this.#work.close(),
-      () => this.#terminals.close(),
-      () => this.#tools.close(),
-      () => this.#agents.close(),
-      () => this.#parts.close(),
-    );
-  }
-
+function compose(appDir: string, config: Config, options: AppOptions): OpenApplication {
+  const { data, storage, database, capacity: pace, server } = config.settings;
+  const { environment, tell, onDefect, makesNothing, programs } = options;
+  const dataDir = resolve(appDir, data.dir ?? ".pawl");
+  const secrets = new KnownSecrets(config.secrets);
+  const { mask } = secrets;
+  const { url } = database;
+  const clock = options.clock ?? new SystemClock(() => hosting.offsetMs);
+  const observers = new RunObservers(onDefect);
+  const place = () => (url === undefined ? dataDir : `the database ${readDatabaseUrl(url).shown}`);
+  const steps = new StartSteps(server.start_timeout_ms, place);
   /** Undefined: runs and records are kept in the data directory. Rejects with `CONFIG_INVALID`. */
-  #database(): Promise<SharedDatabase> | undefined {
-    const { url } = this.config.settings.database;
-    return url === undefined ? undefined : this.#databaseAt(url);
-  }
+  const sharedAt = url === undefined ? undefined : openShared(url, config);
+  const shared = () => sharedAt?.();
+  const parts = new OpenedParts(dataDir, {
+    durability: data.durability,
+    storage,
+    makesNothing,
+    database: shared,
+    finishOutbox: async (ids) => (await hosting.open()).finishOutbox(ids),
+  });
+  const places = { appDir, dataDir, config };
+  const others = sharedAt === undefined ? {} : otherCallers(sharedAt, onDefect);
+  const capacity = new CapacityPools({ clock, limits: pace.limits, patienceMs: pace.patience_ms, ...others });
+  const work = composeCodeAndModels({ ...places, capacity });
+  const tools = composeTools({ ...places, work, files: () => parts.files() });
+  const terminals = new TerminalParts({
+    ...places,
+    environment,
+    secrets,
+    confine: (program, writable) => work.confineTerminal(program, writable),
+    files: () => parts.files(),
+    serveView: async (web) => {
+      const { serveTerminalView } = await import("./executors/serve-terminal-view.ts");
+      return serveTerminalView({ app, web, tell, onDefect });
+    },
+    tell,
+  });
+  const agents = composeAgents({
+    ...places,
+    mask,
+    work,
+    tools,
+    capacity,
+    stores: () => parts.stores(),
+    thread: () => parts.thread,
+    database: shared,
+  });
+  const functions = programs ?? NO_FUNCTIONS;
+  const executing = { config, mask, tools, work, terminals, agents, capacity, functions, standIns: options.standIns };
 
-  #databaseAt(url: string): Promise<SharedDatabase> {
-    this.#shared ??= import("./seat/shared-database.ts").then(
-      ({ SharedDatabase }) => new SharedDatabase(url, this.config),
-    );
-    return this.#shared;
-  }
+  const app: OpenApplication & Held = {
+    ...{ ...places, clock, grant: EVERYTHING, mask, capacity },
+    findExecutor: createFindExecutor(executing),
+    library: programs,
+    compiledTexts: undefined,
+    textFiles: new TextFileCache(),
+    host: () => hosting.open(),
+    backgroundHost: (use) => hosting.openInBackground(use),
+    findOwner: () => hosting.findOwner(),
+    isDriven: () => hosting.isDriven(),
+    waits: (runs) => hosting.waits(runs),
+    storageTrouble: () => hosting.storageTrouble(),
+    records: () => parts.records(),
+    files: () => parts.files(),
+    artifacts: () => parts.files(),
+    service: () => parts.service(),
+    budgets: async () => (await parts.serviceIfThere())?.budgets,
+    async secrets() {
+      const { FileSealer } = await import("../storage/files/file-sealer.ts");
+      // Processes that share a database share a key too, so none may be made in a file.
+      const key = config.settings.secrets.key ?? (url === undefined ? undefined : config.settings.webhook.secret);
+      const sealer = new FileSealer({ path: join(dataDir, "secrets.key"), key });
+      return {
+        learn: (values) => secrets.learn(values),
+        seal: (text) => sealer.seal(text),
+        derive: (purpose) => sealer.derive(purpose),
+        open: (sealed) => sealer.open(sealed),
+      };
+    },
+    leftTerminals: () => terminals.left(),
+    prompts: () => work.prompts(),
+    prices: () => work.prices(),
+    toolbox: () => tools.toolbox(),
+    findToolProblem: (...asked) => tools.findToolProblem(...asked),
+    findAgentToolProblem: (...asked) => tools.findAgentToolProblem(...asked),
+    async hasPrice(name) {
+      try {
+        const model = await (await work.models()).resolve(name, { folder: appDir });
+        return await model.hasPrice();
+      } catch (error) {
+        if (isPawlError(error)) return true;
+        throw error;
+      }
+    },
+    async checkAgentServer() {
+      const address = config.settings.agent.sandstorm_url;
+      if (address === undefined) return undefined;
+      const { checkHealth } = await import("../executors/agent/sandstorm/check-health.ts");
+      return checkHealth(address, await openOutbound(config));
+    },
+    async dataFolder() {
+      const { createDataFolder } = await import("./data-folder.ts");
+      const { blobs, bucket } = await parts.stores();
+      const journal = () => parts.journal();
+      return createDataFolder({ dataDir, blobs, bucket, database: await shared(), journal });
+    },
+    async copyData(from, files) {
+      const { copyData } = await import("./copy-data.ts");
+      const unseal = async (sealed: string) => (await app.secrets()).open(sealed);
+      const into = { dataDir, settings: config.settings, stores: () => parts.stores(), unseal };
+      return copyData(into, from, files);
+    },
+    async checkBucket() {
+      const { bucket } = await parts.stores();
+      return bucket === undefined ? undefined : { place: bucket.place, trouble: await bucket.findTrouble() };
+    },
+    async checkRedis() {
+      const link = await (await shared())?.redis();
+      if (link === undefined) return undefined;
+      const trouble = await link.findTrouble();
+      return { trouble: trouble === undefined ? undefined : mask(trouble) };
+    },
+    restate() {
+      const { restate } = config.settings;
+      if (restate.url === undefined) return undefined;
+      const care = async () => (await import("./restate/restate-care.ts")).createRestateCare(restate);
+      return {
+        address: restate.url,
+        register: async (endpoint) => (await care()).register(endpoint),
+        isRegistered: async () => (await care()).isRegistered(),
+        listTroubled: async (selection) => (await care()).listTroubled(selection),
+        resume: async (stopped) => (await care()).resume(stopped),
+      };
+    },
+    requestRates: async () => (await shared())?.requestRates(),
+    database() {
+      if (url === undefined) return undefined;
+      const care = () => import("./seat/shared-database.ts");
+      return {
+        look: async () => (await care()).careForDatabase(url, (looked) => looked.look()),
+        migrate: async () => (await care()).careForDatabase(url, (looked) => looked.migrate()),
+      };
+    },
+    checkSandbox: () => work.checkSandbox(),
+    async fetchDefinitionFile({ endpoint, appId, path, requestId, traceId }) {
+      const asked = { endpoint, context: { appId, requestId, traceId }, filePath: path };
+      const { signal } = new AbortController();
+      return (await (await work.endpoint()).readDefinitionFile(asked, signal)).content;
+    },
+    async serveTools(wanted) {
+      const { serveTools } = await import("./mcp/serve-terminals.ts");
+      await serveTools(app, await tools.coreTools(), wanted);
+    },
+    workflowLibrary: () => terminals.library(),
+    libraryEditor: () => terminals.libraryEditor(),
+    async serveTerminals(wanted) {
+      const { serveTerminals } = await import("./mcp/serve-terminals.ts");
+      await serveTerminals({ app, library: await terminals.library() }, wanted);
+    },
+    async serveRuns(wanted) {
+      const { serveRuns } = await import("./mcp/serve-runs.ts");
+      const isShared = url !== undefined;
+      await serveRuns({ app, openHost: isShared ? undefined : () => hosting.openBeside() }, wanted);
+      // What it has begun is for others to go on with.
+      if (isShared) await app.park(AbortSignal.abort());
+    },
+    async leave(stop, force) {
+      await hosting.finished(stop);
+      await app.park(force);
+      await app.close();
+    },
+    serve: (stop) => hosting.idle(stop),
+    park: (force, hold) => hosting.park(force, hold),
+    startClock: () => steps.clock(),
+    async becomeReady(stop) {
+      const { findTrouble } = await import("../operations/service/check-health.ts");
+      while (!stop.aborted) {
+        steps.trouble = await findTrouble(app);
+        if (steps.trouble === undefined) return;
+        await setTimeout(LOOK_AGAIN_MS, undefined, { signal: stop }).catch(() => undefined);
+      }
+    },
+    listen: (wanted) => listen({ app, hosting, tools, observers, steps, programs, tell, onDefect }, wanted),
+    close: () =>
+      doAll(
+        () => terminals.finishRecordings(),
+        () => hosting.close(),
+        () => capacity.close(),
+        () => work.close(),
+        () => terminals.close(),
+        () => tools.close(),
+        () => agents.close(),
+        () => parts.close(),
+      ),
+  };
+  const hosting: Hosting = new Hosting({
+    ...{ app, parts, terminals, capacity, secrets, observers, steps, programs, tell, onDefect },
+    program: options.program,
+    database: shared,
+    clock: options.clock,
+  });
+  return app;
+}
 
-  /** Processes that share a database share the places of the servers that they call. */
-  #otherCallers(): Pick<CapacityOptions, "others"> {
-    const { url } = this.config.settings.database;
-    if (url === undefined) return {};
-    const shares = async () => (await this.#databaseAt(url)).poolShares();
-    const failed = (error: unknown) => {
-      // What has failed is tried again, and runs say by themselves that nothing can be written.
-      if (!isStorageFailure(error)) this.#options.onDefect(error);
-    };
-    return { others: { shares, failed } };
+/** What a server holds ready for requests. */
+interface Held {
+  library: Ports["library"];
+  compiledTexts: CompiledTexts | undefined;
+}
+
+/** It is opened once, when it is first asked for. */
+function openShared(url: string, config: Config): () => Promise<SharedDatabase> {
+  let opened: Promise<SharedDatabase> | undefined;
+  return () => {
+    opened ??= import("./seat/shared-database.ts").then(({ SharedDatabase }) => new SharedDatabase(url, config));
+    return opened;
+  };
+}
+
+/** Processes that share a database share the places of the servers that they call. */
+function otherCallers(
+  shared: () => Promise<SharedDatabase>,
+  onDefect: AppOptions["onDefect"],
+): Pick<CapacityOptions, "others"> {
+  const failed = (error: unknown) => {
+    // What has failed is tried again, and runs say by themselves that nothing can be written.
+    if (!isStorageFailure(error)) onDefect(error);
+  };
+  return { others: { shares: async () => (await shared()).poolShares(), failed } };
+}
+
+interface Listening extends Pick<AppOptions, "programs" | "tell" | "onDefect"> {
+  readonly app: OpenApplication & Held;
+  readonly hosting: Hosting;
+  readonly tools: Tools;
+  readonly observers: RunObservers;
+  readonly steps: StartSteps;
+}
+
+async function listen(parts: Listening, options: ListenOptions): Promise<HttpService> {
+  const { app, hosting, steps, observers, programs, tell, onDefect } = parts;
+  const { appDir, dataDir, config } = app;
+  const [{ DefinitionLibrary }, { CompiledTexts }, { openServer }, { whereToListen }, { createLog }] =
+    await Promise.all([
+      import("../operations/definitions/definition-library.ts"),
+      import("../operations/definitions/compiled-texts.ts"),
+      import("./server/open-server.ts"),
+      import("./server/where-to-listen.ts"),
+      import("../telemetry/logs/create-log.ts"),
+    ]);
+  // Before this process owns anything: where it may not listen, nothing of an earlier one goes on.
+  const asked = options.listen === false ? Promise.resolve(undefined) : whereToListen(app, options);
+  const where = await steps.step("the keys of the service", asked);
+  const library = new DefinitionLibrary({ appDir, ...loadOptionsOf(config), programs });
+  const firstLook = await steps.step(`the definitions of ${appDir}`, library.refresh());
+  // Before runs of an earlier process go on: they may call workflows.
+  app.library = library;
+  app.compiledTexts = new CompiledTexts();
+  const host = await hosting.openForServer();
+  const { connection } = host;
+  if (connection.role === "guest") {
+    if (connection.url !== undefined) throw servedByAnother(dataDir, connection.url);
+    tell(`Process ${connection.ownerPid} drives the runs of ${dataDir} until its own run rests. Then this one does.`);
+  }
+  parts.tools.holdEager().catch(onDefect);
+  const announce = (url: string) => host.announce(url);
+  const { level, format: wanted } = config.settings.log;
+  const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
+  const log = await createLog({ level, format, mask: app.mask, write: (line) => options.log(line) });
+  void host.owned.then(({ loss, storage }) => {
+    if (loss !== undefined) log.write("error", `storage: DATA_LOST ${loss}`, { code: "DATA_LOST" });
+    storage.start(log);
+  });
+  try {
+    const opening = openServer({ app, host, library, firstLook, observers, log, announce, onDefect }, where);
+    return await steps.step("the definitions and schedules that were saved", opening);
+  } catch (error) {
+    // Runs of an earlier process go on by now: the next owner is to find them parked, not cut off.
+    await app.park(AbortSignal.timeout(config.settings.server.stop_grace_ms));
+    throw error;
   }
 }
 
