@@ -5,7 +5,7 @@ import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import { createInvocationJournal } from "../../hosts/restate/invocation-journal.ts";
 import type { RestateApi } from "../../hosts/restate/restate-api.ts";
 import type { RestateEndpoint } from "../../hosts/restate/restate-endpoint.ts";
-import { RestateHost, wakeInvocations } from "../../hosts/restate/restate-host.ts";
+import { createRestateHost, type RestateHost, wakeInvocations } from "../../hosts/restate/restate-host.ts";
 import { RestateLog } from "../../hosts/restate/restate-log.ts";
 import { InvocationClaims, RunDriver } from "../../hosts/restate/run-driver.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
@@ -46,7 +46,7 @@ function openStarter({ seat, options }: RestateParts, api: RestateApi): OpenedRe
   return {
     local: new LocalHost(options),
     inbox: inbox && wakeInvocations(inbox, journal, api),
-    complete: (host) => new RestateHost({ host, starts: host, api, journal, clock, endpoint: undefined, onDefect }),
+    complete: (host) => createRestateHost({ host, starts: host, api, journal, clock, endpoint: undefined, onDefect }),
   };
 }
 
@@ -90,7 +90,7 @@ async function openDriver({ seat, options, settings, tell }: RestateParts, api: 
       },
     },
     complete: (host: RunHost) =>
-      new RestateHost({ host, starts: starter ?? host, api, journal: records, clock, endpoint, onDefect }),
+      createRestateHost({ host, starts: starter ?? host, api, journal: records, clock, endpoint, onDefect }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from "commander";
 import type { Operation, Word } from "../../../operations/operation.ts";
 import { loadTopic } from "../../../operations/operations.ts";
 import { listedBy } from "../../../operations/schemas.ts";
-import { HereCaller } from "../call-here.ts";
+import { callHere } from "../call-here.ts";
 import type { CommonOptions, OpenApp } from "../cli-context.ts";
 import { print } from "../print.ts";
 import { io } from "../process-io.ts";
@@ -167,7 +167,7 @@ async function callFor(list: Operation, options: CommonOptions, openApp: OpenApp
   const silent = { tell: () => undefined, onDefect: () => undefined };
   const app = await openApp({ ...toOpenOptions(options, new Voice()), ...silent, makesNothing: true });
   try {
-    return await new HereCaller(app, { starts: "here" }).call(list, page);
+    return await callHere(app, { starts: "here" }).call(list, page);
   } finally {
     await app.close();
   }

@@ -2,7 +2,7 @@ import type { OpenApplication, StartClock } from "../../../operations/applicatio
 import { toUseLimits } from "../../../operations/limits/use-limits.ts";
 import type { MissingInput } from "../../../operations/start/input/check-input.ts";
 import { type PreparedRun, prepareRun } from "../../../operations/start/prepare-run.ts";
-import { HereCaller } from "../call-here.ts";
+import { callHere } from "../call-here.ts";
 import { type CommandParts, type CommonOptions, type Format, formatOf, isInteractive } from "../cli-context.ts";
 import { INTERRUPTED, showRunToRest } from "../follow/show-run-to-rest.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -78,7 +78,7 @@ async function start({ app, voice, clock, onlyStep }: Start, workflow: string, o
     await clock.race(host.startRun(prepared), `process ${host.ownerPid}, which records the run`);
     clock.stop();
   };
-  const caller = new HereCaller(app, { starts: "here" });
+  const caller = callHere(app, { starts: "here" });
   return showRunToRest(caller, { runId: prepared.runId, format, start: { graph, begin } }, { voice });
 }
 

@@ -8,7 +8,7 @@ import { looksLikeFile } from "../../../operations/definitions/looks-like-file.t
 import type { Plan } from "../../../operations/plan/plan-schemas.ts";
 import { gatherInput } from "../../../operations/start/input/gather-input.ts";
 import { readRequestBody } from "../../../operations/start/input/read-request-file.ts";
-import { ServerCaller } from "../call-server.ts";
+import { callServer } from "../call-server.ts";
 import { formatOf } from "../cli-context.ts";
 import { type PlanOptions, showPlan } from "../commands/plan.ts";
 import type { RunOptions } from "../commands/run.ts";
@@ -36,7 +36,7 @@ export async function run(parts: RemoteParts, workflow: string, options: RunOpti
   const { run_id: runId, warnings = [] } = await client.call("POST /workflows/run", submission);
   for (const { rendered } of warnings) tell(String(rendered).replace(/^<text>(?=:)/, workflow));
   if (options.detach !== true) {
-    const caller = new ServerCaller(client, parts.voice);
+    const caller = callServer(client, parts.voice);
     return showRunToRest(caller, { runId, format: formatOf(options) }, { voice: parts.voice });
   }
   if (formatOf(options) !== "text") printEnvelope({ run_id: runId });

@@ -32,16 +32,16 @@ export function asking(
 ): [local: LocalCommand, remote: RemoteCommand] {
   return [
     async (app, voice) => {
-      const { HereCaller } = await import("../call-here.ts");
-      const caller = new HereCaller(app, { starts, tenant });
+      const { callHere } = await import("../call-here.ts");
+      const caller = callHere(app, { starts, tenant });
       const exitCode = await command(caller, voice);
       await caller.abandon();
       return exitCode;
     },
     async ({ client, voice }) => {
       if (tenant !== undefined) throw tenantOfKey(client.url, tenant);
-      const { ServerCaller } = await import("../call-server.ts");
-      return command(new ServerCaller(client, voice), voice);
+      const { callServer } = await import("../call-server.ts");
+      return command(callServer(client, voice), voice);
     },
   ];
 }
