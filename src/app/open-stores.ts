@@ -7,7 +7,6 @@ import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import type { Blobs } from "../ports/blobs.ts";
 import type { FileStorage } from "../ports/file-storage.ts";
 import { makeFolder } from "../storage/make-folder.ts";
-import { withOlderBlobs } from "../storage/older-blobs.ts";
 import type { BucketOptions } from "../storage/s3/s3-bucket.ts";
 import { parseStoragePath } from "../storage/storage-path.ts";
 
@@ -185,4 +184,19 @@ async function readDataId(dataDir: string): Promise<string> {
     await rm(draft, { force: true });
   }
   return (await readFile(path, "utf8")).trim();
+}
+
+/** Reads what was put elsewhere before: runs go on after their values have got another place. Nothing is written there. */
+function withOlderBlobs(blobs: Blobs, older: Blobs): Blobs {
+  return {
+    put: (content) => blobs.put(content),
+    // Asked first, because it is on this machine and says at once what it lacks.
+    get: (sha256) =>
+      older.get(sha256).catch((error: unknown) => {
+        if (!isPawlError(error) || error.code !== "BLOB_MISSING") throw error;
+        return blobs.get(sha256);
+      }),
+    list: () => blobs.list(),
+    remove: (sha256, options) => blobs.remove(sha256, options),
+  };
 }

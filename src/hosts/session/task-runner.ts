@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Values } from "../../core/binding/bind.ts";
 import { ChurnMap } from "../../core/churn-map.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
@@ -18,7 +19,6 @@ import type { LiveRun } from "./live-run.ts";
 import { OutcomeRecorder, type OutcomeRecorderParts } from "./outcome-recorder.ts";
 import { answeredKey, readAnswered } from "./policies/policy-answer.ts";
 import { mayReuse, reuseOutcome } from "./reuse/reuse.ts";
-import { InputHash } from "./tasks/input-hash.ts";
 import { toFailed } from "./tasks/outcome-events.ts";
 import { RunExecutors } from "./tasks/run-executors.ts";
 import { RunningTask, type Stop, stoppedOutcome, type TaskParts } from "./tasks/running-task.ts";
@@ -324,5 +324,15 @@ export class TaskRunner {
   /** Executors release what they keep for the run. */
   endRun(run: LiveRun): void {
     this.#executors.endRun(run);
+  }
+}
+
+/** Hashes bound inputs. The last one is remembered: loops and fan-outs often ask the same again, and hashing is expensive right after a commit. */
+class InputHash {
+  #last = { text: "", hash: "" };
+
+  of(text: string): string {
+    if (text !== this.#last.text) this.#last = { text, hash: hash("sha256", text, "base64url").slice(0, 22) };
+    return this.#last.hash;
   }
 }

@@ -5,7 +5,6 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { ByteRange } from "../../ports/file-storage.ts";
 import { isNotFound, toStoreFailure } from "./store-failure.ts";
-import { Turns } from "./turns.ts";
 
 export interface BucketOptions {
   readonly bucket: string;
@@ -346,4 +345,26 @@ function toRanges(bytes: number): readonly ByteRange[] {
   const count = Math.ceil(bytes / MAX_PART_BYTES);
   const at = (index: number) => Math.floor((bytes * index) / count);
   return Array.from({ length: count }, (_, index) => ({ from: at(index), to: at(index + 1) }));
+}
+
+/** Lets so many pieces of work go on at once, and the others wait in line: their time begins when they do. */
+class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(atOnce: number) {
+    this.#free = atOnce;
+  }
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
 }
