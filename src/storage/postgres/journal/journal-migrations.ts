@@ -105,38 +105,21 @@ CREATE TABLE workers (
 /** Any number that no other lock of ours has. */
 const CLAIM_LOCK = 7_298_341_002;
 
-/** What the second version of a function knows beside the first, which processes of older versions go on calling. */
-interface Stored {
-  readonly version: 1 | 2;
-  readonly set: string;
-  readonly column: string;
-  readonly into: string;
-  readonly from: string;
-}
-
-const WITHOUT_STORED: Stored = { version: 1, set: "", column: "", into: "", from: "" };
-const WITH_STORED: Stored = {
-  version: 2,
-  set: " stored_bytes = coalesce(new.bytes, runs.stored_bytes),",
-  column: ", bytes BIGINT",
-  into: ", stored_bytes",
-  from: ", bytes",
-};
-
 /** Its planner is kept from reading the whole table, since it is first asked when that is empty. */
-const patchRuns = ({ version, set, column }: Stored) => `
-CREATE FUNCTION pawl_patch_runs_${version}(p_runs JSON)
+const PATCH_RUNS = `
+CREATE FUNCTION pawl_patch_runs_2(p_runs JSON)
 RETURNS BIGINT LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 DECLARE
   written BIGINT;
 BEGIN
   UPDATE runs SET cost_micro = coalesce(new.cost, runs.cost_micro),
-      uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro),${set} status = coalesce(new.status, runs.status),
+      uncertain_micro = coalesce(new.uncertain, runs.uncertain_micro),
+      stored_bytes = coalesce(new.bytes, runs.stored_bytes), status = coalesce(new.status, runs.status),
       parked = coalesce(new.parked, runs.parked), open_approvals = coalesce(new.approvals, runs.open_approvals),
       started_at = coalesce(new.started, runs.started_at), completed_at = coalesce(new.completed, runs.completed_at),
       wake_at = CASE WHEN new.wakes THEN new.wake ELSE runs.wake_at END,
       error = CASE WHEN new.fails THEN new.error ELSE runs.error END
-    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, cost BIGINT, uncertain BIGINT${column},
+    FROM json_to_recordset(p_runs) AS new (no BIGINT, epoch BIGINT, cost BIGINT, uncertain BIGINT, bytes BIGINT,
       status TEXT, parked BIGINT, approvals BIGINT, started BIGINT, completed BIGINT, wakes BOOLEAN, wake BIGINT, fails BOOLEAN,
       error TEXT)
     WHERE runs.no = new.no AND runs.epoch = new.epoch
@@ -151,8 +134,8 @@ $$`;
  * as its entry says. The row of the process is locked against those who would take its runs from it, so that an entry that only
  * adds events need not touch the row of its run.
  */
-const append = ({ version, into, from, column }: Stored) => `
-CREATE FUNCTION pawl_append_${version}(
+const APPEND = `
+CREATE FUNCTION pawl_append_2(
   p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_runs JSON, p_events JSON, p_rest JSON
 ) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
@@ -167,17 +150,17 @@ BEGIN
   END IF;
   IF p_created IS NOT NULL THEN
     INSERT INTO runs (no, id, workflow_name, dialect, graph, definition, status, parked, wake_at, cost_micro, uncertain_micro,
-        open_approvals, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, epoch, owner${into})
+        open_approvals, created_at, started_at, completed_at, error, parent_run_id, tenant_id, callback_url, epoch, owner, stored_bytes)
       SELECT no, id, workflow, dialect, graph, definition, status, parked, wake, cost, uncertain,
-        approvals, created, started, completed, error, parent, tenant, callback, 1, p_owner${from}
+        approvals, created, started, completed, error, parent, tenant, callback, 1, p_owner, bytes
       FROM json_to_recordset(p_created) AS new (no BIGINT, id TEXT, workflow TEXT, dialect TEXT, graph TEXT, definition TEXT,
         status TEXT, parked BIGINT, wake BIGINT, cost BIGINT, uncertain BIGINT, approvals BIGINT, created BIGINT, started BIGINT,
-        completed BIGINT, error TEXT, parent TEXT, tenant TEXT, callback TEXT${column})
+        completed BIGINT, error TEXT, parent TEXT, tenant TEXT, callback TEXT, bytes BIGINT)
       ON CONFLICT (no) DO NOTHING;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> json_array_length(p_created) THEN RAISE EXCEPTION 'exists' USING ERRCODE = 'PW001'; END IF;
   END IF;
-  IF p_runs IS NOT NULL AND pawl_patch_runs_${version}(p_runs) <> json_array_length(p_runs) THEN
+  IF p_runs IS NOT NULL AND pawl_patch_runs_2(p_runs) <> json_array_length(p_runs) THEN
     RAISE EXCEPTION 'not as expected' USING ERRCODE = 'PW001';
   END IF;
   IF p_events IS NOT NULL THEN
@@ -206,56 +189,12 @@ CREATE INDEX runs_asking ON runs (no) INCLUDE (open_approvals) WHERE open_approv
 
 const FREE = `owner IS NULL AND parked = 0 AND ${UNFINISHED}`;
 const ASLEEP = `owner IS NULL AND parked = 1 AND wake_at IS NOT NULL AND ${UNFINISHED}`;
-const CHOSEN = "no > p_after AND (p_chosen IS NULL OR no = ANY(p_chosen))";
 const TENANT = "coalesce(tenant_id, '')";
 
-/**
- * Gives runs that are due to a process. Tenants have turns: the first is the one of which the process drives the fewest, so that ten
- * thousand runs of one hold up nobody else's. A process that others have taken for dead gets none. Claims come one after the other: two at a time would choose the same runs.
- */
-const claimDue = (signature: string, chosen: string) => `
-CREATE FUNCTION ${signature}
-RETURNS SETOF BIGINT LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM 1 FROM workers WHERE id = p_owner FOR KEY SHARE;
-  IF NOT FOUND THEN RETURN; END IF;
-  PERFORM pg_advisory_xact_lock(${CLAIM_LOCK});
-  RETURN QUERY
-  WITH RECURSIVE tenants (tenant) AS (
-    (SELECT ${TENANT} FROM runs WHERE ${FREE} ORDER BY ${TENANT} LIMIT 1)
-    UNION ALL
-    SELECT (SELECT ${TENANT} FROM runs WHERE ${FREE} AND ${TENANT} > tenants.tenant ORDER BY ${TENANT} LIMIT 1)
-    FROM tenants WHERE tenants.tenant IS NOT NULL
-  ), mine AS (
-    SELECT ${TENANT} AS tenant, count(*) AS driven FROM runs WHERE owner = p_owner AND ${UNFINISHED} GROUP BY 1
-  ), free AS (
-    SELECT oldest.no, tenants.tenant FROM tenants CROSS JOIN LATERAL (
-      SELECT no FROM runs WHERE ${FREE} AND ${TENANT} = tenants.tenant AND ${chosen} ORDER BY no LIMIT p_limit
-    ) AS oldest WHERE tenants.tenant IS NOT NULL
-  ), awake AS (
-    SELECT no, ${TENANT} AS tenant FROM runs WHERE ${ASLEEP} AND wake_at <= p_now AND ${chosen} ORDER BY wake_at LIMIT p_limit
-  ), asked AS (
-    SELECT no, ${TENANT} AS tenant FROM runs
-    WHERE owner IS NULL AND ${UNFINISHED} AND ${chosen} AND no IN (SELECT run_no FROM inbox WHERE done = 0) LIMIT p_limit
-  ), due AS (
-    SELECT no, tenant FROM free UNION SELECT no, tenant FROM awake UNION SELECT no, tenant FROM asked
-  ), turns AS (
-    SELECT no, coalesce(driven, 0) + row_number() OVER (PARTITION BY tenant ORDER BY no) AS turn FROM due LEFT JOIN mine USING (tenant)
-  ), next AS (
-    SELECT no FROM turns ORDER BY turn, no LIMIT p_limit
-  ), taken AS (
-    SELECT runs.no FROM runs JOIN next USING (no) WHERE runs.owner IS NULL AND ${UNFINISHED} FOR UPDATE OF runs SKIP LOCKED
-  )
-  UPDATE runs SET owner = p_owner, epoch = epoch + 1 FROM taken WHERE runs.no = taken.no RETURNING runs.no;
-END
-$$`;
-
-const CLAIM_DUE = `
+/** Tenants have turns: the oldest free run of each is at hand. */
+const FREE_BY_TENANT = `
 DROP INDEX runs_free;
-CREATE INDEX runs_free ON runs ((${TENANT}), no) WHERE ${FREE};${claimDue(
-  "pawl_claim_due_1(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[])",
-  CHOSEN,
-)}`;
+CREATE INDEX runs_free ON runs ((${TENANT}), no) WHERE ${FREE}`;
 
 /** Steps of a program's workflow are its functions: the program has started it, and its definition says so. */
 const IS_PROGRAM = `dialect = 'typescript' AND EXISTS (
@@ -273,15 +212,49 @@ export const mayDrive = (programs: string, others: string) => `coalesce(
       WHERE pins.hash = '${PROGRAMS_PIN}' || runs.graph) AND (${mayDriveOwn(programs, "true")}),
     ${mayDriveOwn(programs, others)})`;
 
-const CLAIM_DUE_OF_PROGRAMS = claimDue(
-  "pawl_claim_due_2(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[], p_programs JSON, p_others BOOLEAN)",
-  `${CHOSEN} AND ${mayDriveOwn("p_programs", "p_others")}`,
-);
+const CHOSEN = `no > p_after AND (p_chosen IS NULL OR no = ANY(p_chosen)) AND ${mayDrive("p_programs", "p_others")}`;
 
-const CLAIM_DUE_WITH_CALLED = claimDue(
-  "pawl_claim_due_3(p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[], p_programs JSON, p_others BOOLEAN)",
-  `${CHOSEN} AND ${mayDrive("p_programs", "p_others")}`,
-);
+/**
+ * Gives runs that are due to a process. Tenants have turns: the first is the one of which the process drives the fewest, so that ten
+ * thousand runs of one hold up nobody else's. A process that others have taken for dead gets none. Claims come one after the other: two at a time would choose the same runs.
+ */
+const CLAIM_DUE = `
+CREATE FUNCTION pawl_claim_due_3(
+  p_owner TEXT, p_now BIGINT, p_after BIGINT, p_limit BIGINT, p_chosen BIGINT[], p_programs JSON, p_others BOOLEAN
+) RETURNS SETOF BIGINT LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM 1 FROM workers WHERE id = p_owner FOR KEY SHARE;
+  IF NOT FOUND THEN RETURN; END IF;
+  PERFORM pg_advisory_xact_lock(${CLAIM_LOCK});
+  RETURN QUERY
+  WITH RECURSIVE tenants (tenant) AS (
+    (SELECT ${TENANT} FROM runs WHERE ${FREE} ORDER BY ${TENANT} LIMIT 1)
+    UNION ALL
+    SELECT (SELECT ${TENANT} FROM runs WHERE ${FREE} AND ${TENANT} > tenants.tenant ORDER BY ${TENANT} LIMIT 1)
+    FROM tenants WHERE tenants.tenant IS NOT NULL
+  ), mine AS (
+    SELECT ${TENANT} AS tenant, count(*) AS driven FROM runs WHERE owner = p_owner AND ${UNFINISHED} GROUP BY 1
+  ), free AS (
+    SELECT oldest.no, tenants.tenant FROM tenants CROSS JOIN LATERAL (
+      SELECT no FROM runs WHERE ${FREE} AND ${TENANT} = tenants.tenant AND ${CHOSEN} ORDER BY no LIMIT p_limit
+    ) AS oldest WHERE tenants.tenant IS NOT NULL
+  ), awake AS (
+    SELECT no, ${TENANT} AS tenant FROM runs WHERE ${ASLEEP} AND wake_at <= p_now AND ${CHOSEN} ORDER BY wake_at LIMIT p_limit
+  ), asked AS (
+    SELECT no, ${TENANT} AS tenant FROM runs
+    WHERE owner IS NULL AND ${UNFINISHED} AND ${CHOSEN} AND no IN (SELECT run_no FROM inbox WHERE done = 0) LIMIT p_limit
+  ), due AS (
+    SELECT no, tenant FROM free UNION SELECT no, tenant FROM awake UNION SELECT no, tenant FROM asked
+  ), turns AS (
+    SELECT no, coalesce(driven, 0) + row_number() OVER (PARTITION BY tenant ORDER BY no) AS turn FROM due LEFT JOIN mine USING (tenant)
+  ), next AS (
+    SELECT no FROM turns ORDER BY turn, no LIMIT p_limit
+  ), taken AS (
+    SELECT runs.no FROM runs JOIN next USING (no) WHERE runs.owner IS NULL AND ${UNFINISHED} FOR UPDATE OF runs SKIP LOCKED
+  )
+  UPDATE runs SET owner = p_owner, epoch = epoch + 1 FROM taken WHERE runs.no = taken.no RETURNING runs.no;
+END
+$$`;
 
 /**
  * Takes the processes whose lease is over for dead: what they drove belongs to nobody, and what they still write is fenced. Nobody
@@ -304,16 +277,19 @@ BEGIN
 END
 $$`;
 
+/** A later step does it better. Databases have the name on record, and keep what it has made for processes of an older version. */
+const SUPERSEDED = "NULL";
+
 export const JOURNAL_MIGRATIONS: readonly Migration[] = [
   { name: "journal-1", sql: TABLES },
-  { name: "journal-patch-runs-1", sql: patchRuns(WITHOUT_STORED) },
-  { name: "journal-append-1", sql: append(WITHOUT_STORED) },
+  { name: "journal-patch-runs-1", sql: SUPERSEDED },
+  { name: "journal-append-1", sql: SUPERSEDED },
   { name: "journal-counted-approvals", sql: COUNTED_APPROVALS },
-  { name: "journal-claim-due-1", sql: CLAIM_DUE },
+  { name: "journal-claim-due-1", sql: FREE_BY_TENANT },
   { name: "journal-reap-1", sql: REAP },
-  { name: "journal-claim-due-2", sql: CLAIM_DUE_OF_PROGRAMS },
+  { name: "journal-claim-due-2", sql: SUPERSEDED },
   { name: "journal-stored-bytes", sql: "ALTER TABLE runs ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0" },
-  { name: "journal-patch-runs-2", sql: patchRuns(WITH_STORED) },
-  { name: "journal-append-2", sql: append(WITH_STORED) },
-  { name: "journal-claim-due-3", sql: CLAIM_DUE_WITH_CALLED },
+  { name: "journal-patch-runs-2", sql: PATCH_RUNS },
+  { name: "journal-append-2", sql: APPEND },
+  { name: "journal-claim-due-3", sql: CLAIM_DUE },
 ];
