@@ -83,7 +83,7 @@ export interface BudgetSum {
 }
 
 /** A run that has not ended, with its budgets. */
-export interface OpenShares {
+interface OpenShares {
   readonly run: string;
   /** The last event of the run that its shares count. */
   readonly upToSeq: number;

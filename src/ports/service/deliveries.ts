@@ -106,7 +106,7 @@ export interface DeliverySelection {
   readonly status?: readonly DeliveryStatus[];
 }
 
-export interface DeliveryFilter extends DeliverySelection {
+interface DeliveryFilter extends DeliverySelection {
   /** Only those with a smaller number. */
   readonly beforeNo?: number;
   readonly offset?: number;

@@ -25,6 +25,6 @@ export interface GivenKey {
   readonly requestHash: string;
 }
 
-export interface ClaimedKey extends GivenKey {
+interface ClaimedKey extends GivenKey {
   readonly isNew: boolean;
 }

@@ -135,7 +135,7 @@ export interface SlotRecord extends NewSlot {
   readonly scheduleId: string;
 }
 
-export interface SlotPage {
+interface SlotPage {
   readonly limit: number;
   /** Only those with a smaller number. */
   readonly beforeSeq?: number;

@@ -39,7 +39,7 @@ export interface DefinitionKey extends DefinitionOwner {
 /** The kind of trigger that a definition names. */
 export type StartsBy = Trigger["kind"] | "nothing";
 
-export interface NewDefinition extends DefinitionKey {
+interface NewDefinition extends DefinitionKey {
   readonly text: string;
   /** Absent if an older version of the program has saved it and it was not read since. */
   readonly startsBy?: StartsBy;

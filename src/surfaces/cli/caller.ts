@@ -41,7 +41,7 @@ export interface RunCaller extends Caller {
   abandon(): Promise<void>;
 }
 
-export interface FollowedRun {
+interface FollowedRun {
   readonly runId: string;
   /** Starts the run once somebody listens. Absent: it has been started. */
   begin?(): Promise<unknown>;
