@@ -12,7 +12,6 @@ import type { HttpService, ListenOptions, OpenApplication, Ports } from "../oper
 import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
-import { TextFileCache } from "../operations/definitions/read-text-file.ts";
 import { RunObservers } from "../operations/events/run-observers.ts";
 import { shellWord } from "../operations/shell-word.ts";
 import type { StandIns } from "../ports/stand-ins.ts";
@@ -169,7 +168,6 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
     findExecutor: createFindExecutor(executing),
     library: programs,
     compiledTexts: undefined,
-    textFiles: new TextFileCache(),
     host: () => hosting.open(),
     backgroundHost: (use) => hosting.openInBackground(use),
     findOwner: () => hosting.findOwner(),

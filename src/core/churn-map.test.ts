@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { ChurnMap, ChurnSet } from "./churn-map.ts";
+import { ChurnMap } from "./churn-map.ts";
 
 test("it holds what was set last and not deleted, in that order", () => {
   const map = new ChurnMap<number, string>();
@@ -16,18 +16,6 @@ test("it holds what was set last and not deleted, in that order", () => {
   expect([...map.values()]).toEqual(["997", "again", "999"]);
   expect({ size: map.size, has: map.has(997), gone: map.has(996) }).toEqual({ size: 3, has: true, gone: false });
   expect([map.get(998), map.get(3)]).toEqual(["again", undefined]);
-});
-
-test("a set holds what was added last and not deleted, once", () => {
-  const set = new ChurnSet<number>();
-  for (let item = 0; item < 1_000; item += 1) {
-    set.add(item);
-    set.add(item);
-    if (item >= 3) expect(set.delete(item - 3)).toBe(true);
-  }
-
-  expect([...set]).toEqual([997, 998, 999]);
-  expect({ size: set.size, has: set.has(997), gone: set.has(996) }).toEqual({ size: 3, has: true, gone: false });
 });
 
 test("what has left it is collected with the young", () => {

@@ -47,28 +47,3 @@ export class ChurnMap<Key, Value> {
     return this.#entries.entries();
   }
 }
-
-/** A set whose items come and go. */
-export class ChurnSet<Item> {
-  readonly #items = new ChurnMap<Item, true>();
-
-  get size(): number {
-    return this.#items.size;
-  }
-
-  has(item: Item): boolean {
-    return this.#items.has(item);
-  }
-
-  add(item: Item): void {
-    this.#items.set(item, true);
-  }
-
-  delete(item: Item): boolean {
-    return this.#items.delete(item);
-  }
-
-  [Symbol.iterator](): Iterator<Item> {
-    return this.#items.keys()[Symbol.iterator]();
-  }
-}

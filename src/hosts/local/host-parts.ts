@@ -1,4 +1,5 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
+import { SizedCache } from "../../core/sized-cache.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
 import { BudgetLedger } from "../session/budgets/budget-ledger.ts";
@@ -12,11 +13,10 @@ import { InputSecrets } from "../session/secrets/input-secrets.ts";
 import type { HostLog } from "../session/session-log.ts";
 import type { StepParts } from "../session/steps/step-parts.ts";
 import type { TaskRunnerParts } from "../session/task-runner.ts";
-import { ParsedJsonCache } from "../session/values/parsed-json-cache.ts";
+import { parserOnce } from "../session/values/parse-once.ts";
 import type { TextTools } from "../session/values/project-output.ts";
 import type { ValueSources } from "../session/values/run-values.ts";
 import { StorageRetries } from "../session/values/storage-retries.ts";
-import { ValueCache } from "../session/values/value-cache.ts";
 import type { LocalHostOptions } from "./local-host-options.ts";
 
 /** How long a failing storage is left alone. */
@@ -51,10 +51,9 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
   const { journal, clock, openBudgets, onDefect } = options;
   const retries = new StorageRetries({ clock, firstRetryMs: FIRST_RETRY_MS, retryMs: STALL_RETRY_MS, stalled });
   const [blobs, files] = [retries.blobs(options.blobs), retries.files(options.files)];
-  const parsed = new ParsedJsonCache();
   const tools: Required<TextTools> = {
     matches: (...asked) => options.matches?.(...asked) ?? false,
-    parse: (text) => parsed.parse(text),
+    parse: parserOnce(),
   };
   const env = (name: string) => options.env(name);
   const mask = (text: string) => options.mask(text);
@@ -83,7 +82,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     retries,
     files,
     tools,
-    sources: { journal, blobs, files, cache: new ValueCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
+    sources: { journal, blobs, files, cache: new SizedCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
     writer: {
       blobs,
       maxBytes: options.maxOutputBytes ?? 16 * MEBIBYTE,

@@ -1,4 +1,4 @@
-import { ChurnMap, ChurnSet } from "../../core/churn-map.ts";
+import { ChurnMap } from "../../core/churn-map.ts";
 import type { Append, AppendResult, RunNo } from "../../ports/journal.ts";
 import { CommitQueue, type CommitQueueOptions } from "../session/commit-queue.ts";
 import type { LiveRun } from "../session/live-run.ts";
@@ -13,7 +13,7 @@ export class RestateLog implements HostLog {
   /** Those that have had something to commit. */
   readonly #byId = new ChurnMap<string, RunCommits>();
   /** Runs that are being created here: Restate is told of them when our records have them. */
-  readonly #created = new ChurnSet<RunNo>();
+  readonly #created = new ChurnMap<RunNo, true>();
   #isEnding = false;
 
   /** `unattended`: the run has something to commit, and no invocation of Restate waits for it. */
@@ -24,7 +24,7 @@ export class RestateLog implements HostLog {
 
   /** The run with this number is about to be created here. */
   create(no: RunNo): void {
-    this.#created.add(no);
+    this.#created.set(no, true);
   }
 
   mark(run: LiveRun): void {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { ChurnMap, ChurnSet } from "../../core/churn-map.ts";
+import { ChurnMap } from "../../core/churn-map.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
@@ -46,7 +46,7 @@ export interface WhatIsKnown {
 
 /** The runs that may be driven in this process: those of which an invocation is here. */
 export class InvocationClaims {
-  readonly #runs = new ChurnSet<RunNo>();
+  readonly #runs = new ChurnMap<RunNo, true>();
   /** Every run may be driven here, because there is no other process. */
   readonly #isAlone: boolean;
 
@@ -55,7 +55,7 @@ export class InvocationClaims {
   }
 
   allow(no: RunNo): void {
-    this.#runs.add(no);
+    this.#runs.set(no, true);
   }
 
   withdraw(no: RunNo): void {
@@ -90,7 +90,7 @@ export class RunDriver {
   /** By the id of the run. */
   readonly #attached = new ChurnMap<string, Attached>();
   /** Runs whose invocation was woken and is not here yet. */
-  readonly #woken = new ChurnSet<string>();
+  readonly #woken = new ChurnMap<string, true>();
 
   constructor(parts: RunDriverParts) {
     this.#parts = parts;
@@ -131,7 +131,7 @@ export class RunDriver {
   unattended({ runId }: LiveRun): void {
     const attached = this.#attached.get(runId);
     if (attached?.isWaiting === false || this.#woken.has(runId)) return;
-    this.#woken.add(runId);
+    this.#woken.set(runId, true);
     this.#parts.api.wake(runId);
   }
 

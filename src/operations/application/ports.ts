@@ -30,7 +30,6 @@ import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import type { Waits } from "../../ports/waits.ts";
 import type { CompiledTexts } from "../definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../definitions/definition-library.ts";
-import type { TextFileCache } from "../definitions/read-text-file.ts";
 
 /**
  * The ports that operations take: each handler names the ones it uses, and `app` composes them. What costs time to open is behind a method and
@@ -106,8 +105,6 @@ export interface Library {
   readonly library?: Pick<DefinitionLibrary, "list"> | undefined;
   /** Compiled texts of clients. Undefined: each text is compiled when it comes. */
   readonly compiledTexts?: CompiledTexts | undefined;
-  /** Scripts of simulated agents. Undefined: each is read when a run begins. */
-  readonly textFiles?: TextFileCache | undefined;
   /** A file of an application that lives behind an MCP endpoint. Throws `ENDPOINT_NOT_ALLOWED`, `ENDPOINT_FAILED`. */
   fetchDefinitionFile(wanted: WantedFile): Promise<string>;
   /** Terminal workflows that have succeeded. They belong to no tenant. */

@@ -1,10 +1,8 @@
 import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { BoundedMap } from "../../core/bounded-map.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
-import { stampNow } from "./file-stamps.ts";
 import { isProgramFile } from "./looks-like-file.ts";
 
 /** The text of a file that a user named. Throws `FILE_NOT_FOUND`, `SERVER_BUSY`. */
@@ -65,29 +63,6 @@ function namesIn(folder: string): readonly string[] {
     return readdirSync(folder).filter((name) => !name.startsWith("."));
   } catch {
     return [];
-  }
-}
-
-interface Kept {
-  readonly stamp: string;
-  readonly text: string;
-}
-
-const MAX_KEPT = 50;
-
-/** A cache of files that every start of a run needs. A file is read again only if it has changed. */
-export class TextFileCache {
-  readonly #kept = new BoundedMap<string, Kept>(MAX_KEPT);
-
-  /** See `readTextFile`. */
-  async read(path: string): Promise<string> {
-    const stamp = stampNow(path);
-    const known = this.#kept.get(path);
-    if (known !== undefined && known.stamp === stamp) return known.text;
-    const text = await readTextFile(path);
-    // The stamp is older than the text, so a write in between is noticed the next time.
-    if (stamp !== undefined) this.#kept.set(path, { stamp, text });
-    return text;
   }
 }
 

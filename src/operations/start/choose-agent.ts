@@ -4,7 +4,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
-import type { Library, Place } from "../application/ports.ts";
+import type { Place } from "../application/ports.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { executorKindsOf } from "./executor-kinds.ts";
 
@@ -30,7 +30,7 @@ export interface ChosenAgent {
  * matters where there is such a step. Throws what is wrong with what was asked for.
  */
 export async function decideAgent(
-  app: Place & Library,
+  app: Place,
   { settings, ...graph }: Graph,
   { agent, folder }: { readonly agent?: string | undefined; readonly folder: string },
 ): Promise<ChosenAgent | JsonObject | PawlError> {
@@ -45,7 +45,7 @@ export async function decideAgent(
       settings,
       folder: agent === undefined ? app.appDir : folder,
       ...(agent === undefined ? {} : { asked: agent }),
-      readText: (path: string) => app.textFiles?.read(path) ?? readTextFile(path),
+      readText: readTextFile,
     };
     return await chooseAgent(question, app.config);
   } catch (error) {

@@ -5,19 +5,20 @@ import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Expr, Matches } from "../../../core/expressions/expr.ts";
 import type { Viewpoint } from "../../../core/interpreter/lookup.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import type { SizedCache } from "../../../core/sized-cache.ts";
 import { readableVariables } from "../../../core/trust/check-grant.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo } from "../../../ports/journal.ts";
 import { inTurn, passTurn } from "../../../ports/turns.ts";
 import { type SecretLeaf, showLeaves } from "../secrets/secret-leaves.ts";
-import type { ValueCache } from "./value-cache.ts";
 
 export interface ValueSources {
   readonly journal: Journal;
   readonly blobs: Pick<Blobs, "get">;
   readonly files: FileStorage;
-  readonly cache: ValueCache;
+  /** By the number of an event, or the hash of a blob. */
+  readonly cache: SizedCache<number | string, Json>;
   env(name: string): string | undefined;
   readonly matches: Matches;
   /** Like `parseJson`, with a cache. */

@@ -5,9 +5,9 @@ import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
 import type { Handle } from "../../../core/history/run-state.ts";
 import type { Json } from "../../../core/json.ts";
+import { SizedCache } from "../../../core/sized-cache.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
 import { RunValues } from "../../../hosts/session/values/run-values.ts";
-import { ValueCache } from "../../../hosts/session/values/value-cache.ts";
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { Journal, RunNo, RunRecord } from "../../../ports/journal.ts";
@@ -80,7 +80,12 @@ export function openValues(
     holdInMemory(weighJson(json));
     loaded?.(seq, json);
   };
-  const fixed = { files: NO_FILES, cache: new ValueCache(0), env: nothing, matches: () => false };
+  const fixed = {
+    files: NO_FILES,
+    cache: new SizedCache<number | string, Json>(0),
+    env: nothing,
+    matches: () => false,
+  };
   return new RunValues(run, { journal, blobs, ...fixed, loaded: count });
 }
 
