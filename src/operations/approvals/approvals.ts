@@ -2,10 +2,10 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Json } from "../../core/json.ts";
-import { passTurn } from "../../ports/turns.ts";
 import { findRun } from "../application/find-run.ts";
 import type { Driving, Principal, Stores } from "../application/ports.ts";
 import { type CliVerb, defineOperation, type OperationContext } from "../operation.ts";
+import { eachRun } from "../runs/each-event.ts";
 import { idField, jsonSchema, listOf, numberedPage, takePage } from "../schemas.ts";
 import { answerApproval, findApproval } from "./answer-approval.ts";
 import { approvalSchema, listApprovals as listOfRun, type OpenApproval } from "./describe-run-approvals.ts";
@@ -154,8 +154,6 @@ async function give({ app, by }: OperationContext<Principal & Stores & Driving>,
   return { run_id: approval.record.id, path: approval.path, answer: given.answer };
 }
 
-const PAGE = 200;
-
 interface ApprovalsWanted {
   readonly run?: string | undefined;
   readonly atMost?: number;
@@ -170,15 +168,9 @@ async function listOpenApprovals(
   if (run !== undefined) return listOfRun(records, await findRun(app, run));
   const approvals: OpenApproval[] = [];
   const graphs = new Map<string, IndexedGraph>();
-  let beforeRun = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const page = await records.journal.listRuns({ hasApprovals: true, beforeRun, limit: PAGE });
-    for (const record of page) {
-      approvals.push(...(await listOfRun(records, record, graphs)));
-      if (approvals.length >= atMost) return approvals;
-      beforeRun = record.no;
-      await passTurn();
-    }
-    if (page.length < PAGE) return approvals;
+  for await (const record of eachRun(records.journal, { hasApprovals: true })) {
+    approvals.push(...(await listOfRun(records, record, graphs)));
+    if (approvals.length >= atMost) break;
   }
+  return approvals;
 }

@@ -3,10 +3,9 @@ import type { StepFailed, StepSucceeded } from "../../core/history/events.ts";
 import { toIsoDay } from "../../core/iso-time.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Journal, RunRecord } from "../../ports/journal.ts";
-import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { boundedUsd, toUsd } from "../limits/micro-dollars.ts";
-import { eachEvent } from "../runs/each-event.ts";
+import { eachEvent, eachRun } from "../runs/each-event.ts";
 import { atMostSchema, type Frozen, timeSchema } from "../schemas.ts";
 import { reservedSchema } from "./budget-schema.ts";
 import { describeHolds } from "./shared-budgets.ts";
@@ -52,7 +51,6 @@ const USUAL_DAYS_MS = 30 * 24 * 3_600_000;
  * are asked for rarely. A run of twenty steps is read in about a tenth of a millisecond.
  */
 const MOST_RUNS = 20_000;
-const PAGE = 200;
 
 /** The cost of runs that were started in a time, whether they have ended or not. */
 export async function sumCosts(
@@ -62,22 +60,14 @@ export async function sumCosts(
   const { journal } = await app.records();
   const from = since ?? app.clock.now() - USUAL_DAYS_MS;
   const sums = new Sums();
-  const wanted = { createdFrom: from, createdBefore: until };
   let last: RunRecord | undefined;
-  let hasMore = true;
-  for (let read = 0; hasMore && read < MOST_RUNS; ) {
-    const page = await journal.listRuns({
-      ...wanted,
-      limit: PAGE,
-      ...(last === undefined ? {} : { beforeRun: last.no }),
-    });
-    for (const run of page) {
-      await addRun(sums, run, { journal, by });
-      await passTurn();
-    }
-    read += page.length;
-    hasMore = page.length === PAGE;
-    last = page.at(-1) ?? last;
+  let [read, hasMore] = [0, false];
+  for await (const run of eachRun(journal, { createdFrom: from, createdBefore: until })) {
+    hasMore = read === MOST_RUNS;
+    if (hasMore) break;
+    await addRun(sums, run, { journal, by });
+    read += 1;
+    last = run;
   }
   const items = sums.groups(by === "day");
   return {

@@ -5,6 +5,7 @@ import { type Journal, RUN_STATUSES, type RunNo, type RunRecord, type RunStatus 
 import type { Log } from "../../ports/log.ts";
 import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Place, Stores } from "../application/ports.ts";
+import { eachRun } from "../runs/each-event.ts";
 import { removeEnded } from "../runs/remove-ended.ts";
 
 type Keep = Settings["data"]["keep"];
@@ -98,29 +99,23 @@ function toRules({ days, runs, ...own }: Keep): readonly KeepRule[] {
 async function* findOld(app: Place & Stores, { statuses, days, runs }: KeepRule): AsyncGenerator<RunRecord> {
   const firstKept = days === undefined ? Number.NEGATIVE_INFINITY : app.clock.now() - days * DAY_MS;
   let excess = runs === undefined ? 0 : (await (await journalOf(app)).countRuns({ status: statuses })) - runs;
-  for await (const run of eachRun(app, statuses)) {
+  for await (const run of oldestFirst(app, statuses)) {
     if (excess <= 0 && run.createdAt >= firstKept) return;
     if (excess > 0 || (run.completedAt ?? firstKept) < firstKept) yield run;
     excess -= 1;
   }
 }
 
-/** Oldest first, a page in memory at a time. */
-async function* eachRun(app: Stores, status: readonly RunStatus[]): AsyncGenerator<RunRecord> {
-  for (let afterRun: RunNo = 0; ; ) {
-    const page = await (await journalOf(app)).listRuns({ status, afterRun, limit: PAGE });
-    yield* page;
-    if (page.length < PAGE) return;
-    afterRun = page.at(-1)?.no ?? afterRun;
-    await passTurn();
-  }
+/** Oldest first. */
+function oldestFirst(app: Stores, status: readonly RunStatus[]): AsyncGenerator<RunRecord> {
+  return eachRun({ listRuns: async (filter) => (await journalOf(app)).listRuns(filter) }, { status, afterRun: 0 });
 }
 
 /** Runs that an unfinished one repeats. What begins to repeat one later is found when that is deleted. */
 async function findRepeated(app: Stores): Promise<ReadonlySet<string>> {
   const repeated = new Set<string>();
   const unfinished = RUN_STATUSES.filter((each) => !ENDED.some((ended) => ended === each));
-  for await (const { parentRunId } of eachRun(app, unfinished)) {
+  for await (const { parentRunId } of oldestFirst(app, unfinished)) {
     if (parentRunId !== undefined) repeated.add(parentRunId);
   }
   return repeated;

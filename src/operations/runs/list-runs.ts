@@ -10,11 +10,11 @@ import {
   type RunSelection,
   UNFINISHED_STATUSES,
 } from "../../ports/journal.ts";
-import { passTurn } from "../../ports/turns.ts";
 import type { Driving, Place, Ports, Stores } from "../application/ports.ts";
 import { givenTimeSchema } from "../schemas.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
 import { findBudgetWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
+import { eachRun } from "./each-event.ts";
 import { type RunSummary, runStatusSchema } from "./run-schemas.ts";
 
 /** A status of steps, and a filter of runs. Such a run is `running`. */
@@ -146,8 +146,6 @@ async function findPage(
   return [...others, ...later].sort((a, b) => b.no - a.no).slice(skipped, skipped + limit);
 }
 
-const PAGE = 200;
-
 /**
  * Runs with a step that failed and waits for its next try, newest first. Such a run is `running`: no row says that it
  * retries, for that would be a second page in the commit of every failure. So the histories of those that run now are
@@ -160,15 +158,8 @@ async function* listRetrying(
 ): AsyncGenerator<RunRecord> {
   if (listed.includes("running")) return;
   const graphs = new Map<string, IndexedGraph>();
-  for (let before = beforeRun; ; ) {
-    const page = await journal.listRuns({ ...selection, status: ["running"], limit: PAGE, beforeRun: before });
-    for (const record of page) {
-      await passTurn();
-      if (await isRetrying(journal, record, graphs)) yield record;
-    }
-    before = page.at(-1)?.no;
-    if (page.length < PAGE) return;
-  }
+  for await (const record of eachRun(journal, { ...selection, status: ["running"], beforeRun }))
+    if (await isRetrying(journal, record, graphs)) yield record;
 }
 
 export async function isRetrying(

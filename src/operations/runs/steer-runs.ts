@@ -7,6 +7,7 @@ import { defineOperation, type OperationContext } from "../operation.ts";
 import { idempotencyKey, idField, jsonSchema } from "../schemas.ts";
 import { cancelUnfinished, findUnfinished } from "./cancel-unfinished.ts";
 import { compareWithSource } from "./compare-with-source.ts";
+import { eachRun } from "./each-event.ts";
 import { findAwaited } from "./find-awaited.ts";
 import { acceptedRunSchema } from "./run-schemas.ts";
 
@@ -138,24 +139,15 @@ export const signalRun = defineOperation({
 
 type Graphs = Parameters<typeof findAwaited>[2];
 
-const PAGE = 200;
-
 /** Unfinished runs that have something to do other than to wait for a person or an event. Oldest first. */
 async function listResumable(app: Stores): Promise<readonly RunRecord[]> {
   const { journal } = await app.records();
   const graphs: Graphs = new Map();
   const found: RunRecord[] = [];
-  let beforeRun = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const status = ["queued", "running", "waiting", "awaiting_approval"] as const;
-    const page = await journal.listRuns({ status, beforeRun, limit: PAGE });
-    for (const record of page) {
-      await passTurn();
-      if (await isResumable(app, record, graphs)) found.push(record);
-    }
-    beforeRun = page.at(-1)?.no ?? 0;
-    if (page.length < PAGE) return found.reverse();
-  }
+  const status = ["queued", "running", "waiting", "awaiting_approval"] as const;
+  for await (const record of eachRun(journal, { status }))
+    if (await isResumable(app, record, graphs)) found.push(record);
+  return found.reverse();
 }
 
 async function isResumable(app: Stores, record: RunRecord, graphs: Graphs): Promise<boolean> {
