@@ -100,7 +100,9 @@ const GUIDING = toSet(
 );
 
 /** `onError`, `on_failure`: what happens after. `onboarding` is none. */
-const HANDLED = toSet("error errors fail failed failure failures timeout cancel exception success complete completed completion skip retry start exit");
+const HANDLED = toSet(
+  "error errors fail failed failure failures timeout cancel exception success complete completed completion skip retry start exit",
+);
 
 function toSet(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
