@@ -30,6 +30,7 @@ const ALONE: Readonly<Record<string, string>> = {
   "thread-compile": join(ROOT, "src/operations/definitions/compile/thread-main.ts"),
   "thread-storage": join(ROOT, "src/app/storage-thread/thread-main.ts"),
   "pty-host": join(ROOT, "src/executors/terminal/pty-host/main.ts"),
+  acorn: "acorn",
   re2js: "re2js",
   "string-width": "string-width",
 };

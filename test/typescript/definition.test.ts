@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { runInThisContext } from "node:vm";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Step } from "../../src/core/graph/graph.ts";
@@ -31,6 +32,149 @@ test.each<readonly [string, (input: Given) => unknown, string]>([
     expect.objectContaining({ code: "REFERENCE_MISUSED", message: expect.stringContaining(words) }),
   );
   expect(define(does)).toThrow(HERE);
+});
+
+const isBig = process.argv.length > 1_000;
+type Callback = (run: { readonly input: Given }) => unknown;
+
+test.each<readonly [string, Callback]>([
+  ["a condition", ({ input }) => void (input.name && run("a", {}, () => 1))],
+  ["a choice", ({ input: { name } }) => (name ? 1 : 2)],
+  ["a denial", (all) => [1].map(() => !all.input.list[0]?.id)],
+  ["a substitute", ({ input }) => run("a", { name: input.name ?? "x" }, () => 1)],
+  ["a comparison", ({ input }) => (input.name as unknown) === "x"],
+  ["a type", ({ input }) => typeof input.list],
+  [
+    "a case",
+    ({ input }) => {
+      switch (input.name as unknown) {
+        default:
+          return 1;
+      }
+    },
+  ],
+  [
+    "an output",
+    () => {
+      const a = run("a", {}, () => 1);
+      if (a) run("b", {}, () => 1);
+    },
+  ],
+  [
+    "a field with a name",
+    () => {
+      const {
+        b: { c },
+      } = run("a", {}, () => ({ b: { c: 1 } }));
+      const d = c;
+      while (d) run("b", {}, () => 1);
+    },
+  ],
+  [
+    "a computed condition",
+    ({ input }) => {
+      const isX = eq(input.name, "x");
+      return isBig && isX ? 1 : 2;
+    },
+  ],
+  [
+    "a text",
+    ({ input }) => {
+      const all = text`a ${input.name}`;
+      return Boolean(all);
+    },
+  ],
+  ["an item", ({ input }) => each(input.list, (item) => (item ? 1 : 2))],
+  ["a field of an item", ({ input }) => each(input.list, ({ id }, index) => (id ? 1 : index))],
+  ["a round", () => loop("l", { max: 2, first: 0 }, (was) => ({ next: 1, done: was ? true : gt(was, 1) }))],
+  ["an error", () => run("a", {}, () => 1, { fallback: ({ code }) => (code ? 1 : 2) })],
+  [
+    "what is undone",
+    () =>
+      run("a", {}, () => 1, {
+        undo: (made) => {
+          if (made) run("b", {}, () => 1);
+        },
+      }),
+  ],
+  ["a value of the definition, in a step,", ({ input }) => run("a", {}, () => (input ? 1 : 2))],
+])("%s of a reference that JavaScript tests without asking it is refused", (_, does) => {
+  expect(() => workflow("w", { input: Input }, does)).toThrow(
+    expect.objectContaining({ code: "REFERENCE_MISUSED", message: expect.stringMatching(HERE) }),
+  );
+});
+
+test("the line of such a test is that of the text which runs", () => {
+  const code = `(run) => ({ input }) => {
+    const page = run("page", { input }, ({ input }) => (input ? 1 : 2));
+    return [1].map(() => {
+      if (page) return 1;
+    });
+  }`;
+  const callback = runInThisContext(code, { filename: "/flows/page.mjs" })(run) as Callback;
+  expect(() => workflow("w", { input: Input }, callback)).toThrow(
+    "A value that only a run will have, `page`, is tested for truth at /flows/page.mjs:4:11.",
+  );
+});
+
+test.each<readonly [string, Callback]>([
+  ["a step's own values", ({ input }) => run("a", { input }, ({ input }) => (input.name ? typeof input : !input))],
+  [
+    "a step that may not be declared",
+    () => {
+      const a = isBig ? run("a", {}, () => 1) : undefined;
+      if (a) run("b", { a }, () => 1);
+    },
+  ],
+  [
+    "the step before, if any",
+    () => {
+      let was: Value<number> | undefined;
+      for (const name of ["a", "b"]) was = run(name, { was: was ?? 0 }, () => 1);
+      return was;
+    },
+  ],
+  [
+    "steps that are kept",
+    () => {
+      const kept = new Map<string, Value<number>>();
+      const get = (name: string) => {
+        const had = kept.get(name);
+        if (had !== undefined) return had;
+        const made = run(name, {}, () => 1);
+        kept.set(name, made);
+        return made;
+      };
+      return [get("a"), get("a")];
+    },
+  ],
+  [
+    "another value of its name",
+    () => {
+      const a = run("a", {}, () => 1);
+      {
+        const a = isBig;
+        if (a) run("b", {}, () => 1);
+      }
+      const does = (a?: number) => (a ? 1 : 2);
+      return { a, b: does() };
+    },
+  ],
+  [
+    "which of two references it is",
+    ({ input }) => {
+      const first = run("a", { input }, () => 1);
+      return [first, run("b", {}, () => 1)].filter((each) => each !== first);
+    },
+  ],
+  ["a part that may be missing", ({ input }) => input.list[0]?.id],
+])("%s may be tested in a definition", (_, does) => {
+  expect(() => workflow("w", { input: Input }, does)).not.toThrow();
+});
+
+test("a callback whose text cannot be read is run as it is", () => {
+  const bound = ((_: unknown, { input }: { readonly input: Given }) => run("a", { input }, () => 1)).bind(null, 1);
+  expect(() => workflow("w", { input: Input }, bound)).not.toThrow();
 });
 
 test.each<readonly [string, () => unknown]>([

@@ -3,7 +3,17 @@ import type { DagFlow } from "../../core/graph/graph.ts";
 import { call, literal, output, outputOf, variable } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
 import { fieldOf, makeReference, type Referred } from "./reference.ts";
-import { addStep, bindControl, bindGiven, currentScope, freeName, inFlow, invalid, wantFunction } from "./scope.ts";
+import {
+  addStep,
+  bindControl,
+  bindGiven,
+  callBack,
+  currentScope,
+  freeName,
+  inFlow,
+  invalid,
+  wantFunction,
+} from "./scope.ts";
 import { addWork } from "./steps.ts";
 import type { Given, Plain, Ref, StepOptions, Synchronous, Value } from "./types.ts";
 
@@ -47,7 +57,7 @@ export function each<Item, R>(
           expr: { op: "path", root, name: id, path: [] },
           needs: [{ scope: inner }],
         });
-        return body(makeReference(here("item")), makeReference(here("index")));
+        return callBack(inner, body, makeReference(here("item")), makeReference(here("index")));
       },
       "item",
     );
@@ -73,7 +83,11 @@ export function when<A, B = null>(
   const name = options.name ?? freeName(scope, "when");
   const { expr, after } = bindControl(scope, condition, { what: "the condition", name: `${name}-if` });
   const arm = (id: string, holds: Expr, does: () => unknown): Expr => {
-    addWork(scope, { name: id, options, after }, { kind: "flow", flow: inFlow(scope, id, does).flow, when: holds });
+    addWork(
+      scope,
+      { name: id, options, after },
+      { kind: "flow", flow: inFlow(scope, id, (inner) => callBack(inner, does)).flow, when: holds },
+    );
     return outputOf(id);
   };
   const arms = [arm(name, expr, then)];
@@ -103,7 +117,9 @@ export function match<
   const { expr: kind, after } = bindControl(scope, field, { what: "the kind", name: `${name}-by` });
   const arms = Object.entries(cases).map(([of, does]) => {
     const id = `${name}-${of}`;
-    const { flow } = inFlow(scope, id, () => (does as (value: Value<unknown>) => unknown)(makeReference(referred)));
+    const { flow } = inFlow(scope, id, (inner) =>
+      callBack(inner, does as (value: Value<unknown>) => unknown, makeReference(referred)),
+    );
     addWork(
       scope,
       { name: id, options, after },
@@ -141,7 +157,7 @@ export function loop<S>(
     const { flow: round } = inFlow(
       machine,
       freeName(machine, "round"),
-      (inner) => body(makeReference({ expr: value, needs: [{ scope: inner }] })),
+      (inner) => callBack(inner, body, makeReference({ expr: value, needs: [{ scope: inner }] })),
       "round",
     );
     return stepsOfLoop(machine, { name, round, first: start.expr, max });

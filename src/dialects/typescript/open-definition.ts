@@ -1,6 +1,7 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
 import type { DagFlow, Step } from "../../core/graph/graph.ts";
 import type { StepFunction } from "../../ports/step-functions.ts";
+import type { RunningCallback } from "./running-callback.ts";
 
 /** A function of a step, as the engine calls it. */
 export interface DefinedFunction {
@@ -18,6 +19,8 @@ export interface OpenDefinition {
   /** Something that could not be thrown where it happened. */
   fault: PawlError | undefined;
   current: Scope;
+  /** The author's callback that is running. */
+  running: RunningCallback | undefined;
 }
 
 /** One flow of a definition: what is declared while it is open becomes a step of it. */

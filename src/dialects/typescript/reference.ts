@@ -29,6 +29,7 @@ export function referredBy(value: unknown): Referred | undefined {
 
 /** The types say of it what the value will have; what stands here is a proxy that knows its path. */
 export function makeReference<T>(referred: Referred): Value<T> {
+  referred.needs[0]?.scope.definition.running?.noteReference();
   // Of a function, so that a call of what it has not, such as `page.trim()`, comes here too.
   return new Proxy(() => undefined, handlerOf(referred)) as unknown as Value<T>;
 }

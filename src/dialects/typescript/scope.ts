@@ -7,6 +7,7 @@ import { outputOf } from "../build-expr.ts";
 import type { OpenDefinition, OurStep, Scope } from "./open-definition.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference, type Referred, referredBy } from "./reference.ts";
+import { RunningCallback } from "./running-callback.ts";
 import type { Value } from "./types.ts";
 
 // One slot in a process, also where two copies of this module are loaded.
@@ -28,10 +29,13 @@ export function define<T>(
       "Define it outside, and `call` it.",
     );
   }
-  const definition = { workflow, functions: new Map(), isSealed: false, fault: undefined } as Omit<
-    OpenDefinition,
-    "current"
-  >;
+  const definition: Omit<OpenDefinition, "current"> = {
+    workflow,
+    functions: new Map(),
+    isSealed: false,
+    fault: undefined,
+    running: undefined,
+  };
   const open = definition as OpenDefinition;
   open.current = openScope(open, "", undefined);
   slots[SLOT] = open;
@@ -64,7 +68,6 @@ export function inFlow<T>(
   callback: (inner: Scope) => T,
   ours?: OurStep,
 ): { readonly flow: DagFlow; readonly result: T } {
-  wantFunction(callback, `\`${id}\``);
   const { definition } = scope;
   const inner = openScope(definition, keyOf(scope, id), { scope, step: id, ours });
   definition.current = inner;
@@ -73,6 +76,28 @@ export function inFlow<T>(
     return { flow: closeFlow(inner, result), result };
   } finally {
     definition.current = scope;
+  }
+}
+
+/** Calls what the author has written, which must not test the references that it is given and makes. */
+export function callBack<Given extends readonly unknown[], R>(
+  { definition, path }: Scope,
+  callback: (...given: Given) => R,
+  ...given: Given
+): R {
+  wantFunction(callback, `\`${path}\``);
+  const { running } = definition;
+  definition.running = new RunningCallback(callback, (index, field) => {
+    const argument: unknown = given[index];
+    if (field === undefined || referredBy(argument) !== undefined) return referredBy(argument) !== undefined;
+    return isPlainObject(argument) && referredBy(argument[field]) !== undefined;
+  });
+  try {
+    const result = callback(...given);
+    definition.running.end();
+    return result;
+  } finally {
+    definition.running = running;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   addStep,
   type Bound,
   bindGiven,
+  callBack,
   currentScope,
   freeName,
   inFlow,
@@ -260,10 +261,13 @@ export function addWork<T>(scope: Scope, { name, options, after }: Declared, doi
     ...(maxCost === undefined ? {} : { maxCostMicro: Math.round(maxCost * 1_000_000) }),
     ...(atMostOnce === true ? { atMostOnce } : {}),
     ...(fallback === undefined ? {} : { catch: catchFlow(scope, name, fallback) }),
-    ...(last === undefined ? {} : { finally: inFlow(scope, name, () => last()).flow }),
+    ...(last === undefined ? {} : { finally: inFlow(scope, name, (inner) => callBack(inner, last)).flow }),
   });
   if (undo !== undefined)
-    scope.undos.push({ step: name, flow: inFlow(scope, `undo-${name}`, () => undo(step as never)).flow });
+    scope.undos.push({
+      step: name,
+      flow: inFlow(scope, `undo-${name}`, (inner) => callBack(inner, undo, step as never)).flow,
+    });
   return step;
 }
 
@@ -276,7 +280,7 @@ function catchFlow(scope: Scope, name: string, fallback: unknown): DagFlow {
       kind: "set",
       value: { op: "path", root: "error", path: [] },
     });
-    return (fallback as (error: Value<StepError>) => unknown)(error);
+    return callBack(inner, fallback as (error: Value<StepError>) => unknown, error);
   }).flow;
 }
 

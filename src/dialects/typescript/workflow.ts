@@ -7,7 +7,7 @@ import type { DefinedFunction } from "./open-definition.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
-import { closeFlow, define, invalid, wantFunction } from "./scope.ts";
+import { callBack, closeFlow, define, invalid, wantFunction } from "./scope.ts";
 import { durationOf } from "./steps.ts";
 import type { Duration, Plain, Schema, Synchronous, Value } from "./types.ts";
 
@@ -66,7 +66,7 @@ export function workflow<R, In extends object = Record<never, never>, Filled ext
   const { definition, result: flow } = define(name, (root): DagFlow => {
     const input = makeReference<Filled>({ expr: inputAt(), needs: [{ scope: root }] });
     wantFunction(callback, `The workflow \`${name}\``);
-    return closeFlow(root, callback({ input }));
+    return closeFlow(root, callBack(root, callback, { input }));
   });
   const graph = toGraph(name, options, flow);
   const [problem] = checkGraph(graph);
