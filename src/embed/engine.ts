@@ -305,12 +305,13 @@ export async function openData(
     tell: () => undefined,
     onDefect,
   });
-  if (app.config.settings.restate.url !== undefined) {
+  if (!isCalledByRestate(app.config.settings.restate)) {
     await app.close();
     throw new PawlError("CONFIG_INVALID", {
-      message: "`restate.url` (RESTATE_URL) is set, and Restate does not know which program has which functions.",
+      message:
+        "`restate.url` (RESTATE_URL) is set, and Restate does not know that it must call this program, which alone has its functions.",
       remedy:
-        "Unset it for this program, which then drives its runs itself; several share a PostgreSQL database (`database`).",
+        "Set `restate.endpoint_port`, and a `restate.service` that only programs with these workflows have; or unset `restate.url`.",
     });
   }
   const engines = enginesOfProcess();
@@ -334,6 +335,13 @@ export async function openData(
     await leave(0).catch(() => undefined);
     throw error;
   }
+}
+
+/** The service that applications have which name none: behind it Restate may find a server, which has not the functions. */
+const SHARED_SERVICE = "pawl";
+
+function isCalledByRestate({ url, endpoint_port: port, service }: OpenApplication["config"]["settings"]["restate"]) {
+  return url === undefined || (port !== undefined && service !== SHARED_SERVICE);
 }
 
 // One in a process for the same data, also where a bundler has made two copies of this module, or a reload one more. The number

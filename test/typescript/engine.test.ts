@@ -452,13 +452,12 @@ test("what waits for a run hears that the engine was closed, and so does what as
   ]);
 });
 
-test("a setting of Restate, which drives no runs of programs, is refused", async () => {
+test("a setting of Restate is refused that does not say where it calls the program, and left out in a test", async () => {
   process.env["RESTATE_URL"] = "http://127.0.0.1:8080";
   onTestFinished(() => void delete process.env["RESTATE_URL"]);
   const refused = { code: "CONFIG_INVALID", message: expect.stringContaining("RESTATE_URL") };
   const folder = temporaryFolder();
   await expect(openPawl({ folder, data: join(folder, "data"), workflows: [] })).rejects.toMatchObject(refused);
-  // The world of a test has no other processes.
   await (await openTestPawl({ workflows: [] })).close();
 });
 

@@ -48,6 +48,7 @@ export function createFindExecutor(parts: Executors): FindExecutor {
       chromium: () => findChromium(config),
     }),
   );
+  const functions = once(() => openFunctions(parts.functions));
   const validators = once(async () => new (await import("../../schemas/json-schemas.ts")).JsonSchemas());
   const checked = (open: () => Promise<Executor>) =>
     once(async () => {
@@ -67,7 +68,7 @@ export function createFindExecutor(parts: Executors): FindExecutor {
     csv,
     report,
     fail: async () => failExecutor,
-    function: ({ source }) => openFunctions(source, parts.functions),
+    function: ({ source }) => (isProgram(source) ? openProgram(source) : functions()),
   };
   return async (kind, { options }) => {
     if (isExecutorKind(kind)) return held(kind, await open(kind, options), options);
@@ -96,12 +97,17 @@ export function createFindExecutor(parts: Executors): FindExecutor {
   }
 }
 
-/** Those of the file that the run was started from, else those of the program that embeds this. */
-async function openFunctions(source: Json | undefined, ours: StepFunctions): Promise<Executor> {
-  const { createFunctionExecutor } = await import("../../executors/function-executor.ts");
-  if (typeof source !== "string" || !isProgramFile(source)) return createFunctionExecutor(ours);
+const isProgram = (source: Json | undefined): source is string => typeof source === "string" && isProgramFile(source);
+
+/** The functions of the file that a run was started from. */
+async function openProgram(source: string): Promise<Executor> {
   const { readFunctions } = await import("../../operations/definitions/program-file.ts");
-  return createFunctionExecutor(await readFunctions(source));
+  return openFunctions(await readFunctions(source));
+}
+
+async function openFunctions(functions: StepFunctions): Promise<Executor> {
+  const { createFunctionExecutor } = await import("../../executors/function-executor.ts");
+  return createFunctionExecutor(functions);
 }
 
 async function openHttp({ config, capacity }: Pick<Executors, "config" | "capacity">): Promise<Executor> {

@@ -228,19 +228,20 @@ export class Hosting {
   /** A command drives what it was asked for, a program its workflows, and a server what its role says. */
   #drives(): Drives {
     const { server, worker, restate } = this.#parts.app.config.settings;
-    if (restate.url !== undefined) return { runs: this.#isEndpoint ? "all" : "none", concurrency: worker.concurrency };
-    const isDriver = server.role === "all" || server.role === "worker";
+    const { concurrency } = worker;
     const { programs } = this.#parts;
-    const alone = programs === undefined ? "own" : "programs";
     const named = programs === undefined ? {} : { programs: () => programs.list().map(({ name }) => name) };
-    return { runs: !this.#isServer ? alone : isDriver ? "all" : "none", concurrency: worker.concurrency, ...named };
+    if (restate.url !== undefined) return { runs: this.#isEndpoint ? "all" : "none", concurrency, ...named };
+    const isDriver = server.role === "all" || server.role === "worker";
+    const alone = programs === undefined ? "own" : "programs";
+    return { runs: !this.#isServer ? alone : isDriver ? "all" : "none", concurrency, ...named };
   }
 
-  /** Restate calls this process. Only a server can be called. */
+  /** Restate calls this process: a server that is asked to take calls, or a program. */
   get #isEndpoint(): boolean {
     const { server, restate } = this.#parts.app.config.settings;
     const isAsked = restate.endpoint_port !== undefined || server.role === "worker";
-    return this.#isServer && restate.url !== undefined && isAsked;
+    return (this.#isServer || this.#parts.programs !== undefined) && restate.url !== undefined && isAsked;
   }
 
   async #own(seat: Seat, socketPath: string): Promise<Ownership> {

@@ -130,7 +130,7 @@ function declaredBy(
 }
 
 /** The nearest block or function, which is what a declaration is known in. */
-export function scopeAround(node: AnyNode, parents: ReadonlyMap<AnyNode, AnyNode>, ofFunction = false): AnyNode {
+function scopeAround(node: AnyNode, parents: ReadonlyMap<AnyNode, AnyNode>, ofFunction = false): AnyNode {
   const parent = parents.get(node);
   if (parent === undefined) return node;
   const isScope = isFunction(parent) || (!ofFunction && /^(Block|Catch|Class|For|Static|Switch)/.test(parent.type));

@@ -31,10 +31,10 @@ export interface ChosenAgent {
  */
 export async function decideAgent(
   app: Place,
-  { settings, ...graph }: Graph,
+  graph: Graph,
   { agent, folder }: { readonly agent?: string | undefined; readonly folder: string },
 ): Promise<ChosenAgent | JsonObject | PawlError> {
-  const { kinds, hasCalls } = executorKindsOf({ settings, ...graph });
+  const { kinds, hasCalls } = executorKindsOf(graph);
   // Steps that ask a model are answered by it, except where answers are made up.
   const isSimulated = (app.config.settings.agent.provider ?? "").startsWith("simulated");
   const asksModels = isSimulated && (kinds.has("inline") || kinds.has("llm"));
@@ -42,7 +42,7 @@ export async function decideAgent(
   try {
     // Configured paths are relative to the application, typed ones to the current folder.
     const question = {
-      settings,
+      settings: graph.settings,
       folder: agent === undefined ? app.appDir : folder,
       ...(agent === undefined ? {} : { asked: agent }),
       readText: readTextFile,
