@@ -41,6 +41,7 @@ export const mcpServerSchema = z.object({
   server_path: text,
   venv: text,
   roots: z.array(z.union([z.string(), z.object({ uri: z.string(), name: text })])).optional(),
+  elicitation: z.enum(["ask", "refuse"]).optional(),
   timeout_ms: milliseconds.optional(),
   routing_weight: z.coerce.number().optional(),
   exclude: z.array(z.string()).optional(),

@@ -171,7 +171,12 @@ export interface Asks extends Spent {
   readonly show: Json;
   /** An approval may bring other data in its place. */
   readonly allowEdit?: boolean;
+  /** A form: the JSON Schema of the data of an approval, whether they are other ones or those that are shown. */
+  readonly schema?: JsonObject;
 }
+
+/** Asked on the way by what a task has called. */
+export type TaskQuestion = Omit<Asks, "status" | keyof Spent>;
 
 /** A person's answer to a question of a task. */
 export type RecordedAnswer = {

@@ -77,6 +77,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
         wanted.push(request);
         return { tools, missing, idle: [], warnings: [] };
       },
+      endRun: async () => undefined,
     }),
     builtIns: async () => ({ offer: async () => builtIns }),
     conversations: async () => conversations,

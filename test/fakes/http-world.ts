@@ -229,7 +229,12 @@ function toApplication(
     libraryEditor: refuse,
     library: { list: () => [...new Map(known.map((each) => [each.name, each])).values()] },
     fetchDefinitionFile: remote ?? refuse,
-    toolbox: async () => ({ offer: refuse, hold: () => {}, states: async () => toolServers }),
+    toolbox: async () => ({
+      offer: refuse,
+      endRun: async () => undefined,
+      hold: () => {},
+      states: async () => toolServers,
+    }),
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
     capacity: { pools: () => [], waitsOf: () => [] },

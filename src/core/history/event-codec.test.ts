@@ -117,6 +117,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     bytes: 5_000,
     key: "call-1",
     allowEdit: true,
+    schema: { type: "object" },
     costMicro: 5,
     unpriced: true,
     usage: { tokens: 3 },

@@ -275,6 +275,8 @@ export interface QuestionAsked extends WithValue {
   /** Under which the task finds the answer among its records. */
   readonly key: string;
   readonly allowEdit?: boolean;
+  /** What the data of an approval must satisfy. */
+  readonly schema?: JsonObject;
   readonly policies?: readonly PolicyDecision[];
   readonly costMicro?: number;
   readonly unpriced?: boolean;

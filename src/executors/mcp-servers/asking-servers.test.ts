@@ -10,7 +10,7 @@ const NEVER = new AbortController().signal;
 const folder = mkdtempSync(`${tmpdir()}/pawl-roots-`);
 const MODERN = { protocol: "2026-07-28" };
 const SERVERS = {
-  old: oldSettings(),
+  old: oldSettings([], { elicitation: "refuse" }),
   rooted: oldSettings([], { roots: [folder] }),
   modern: fakeSettings([], MODERN),
   modernRooted: fakeSettings([], { ...MODERN, roots: [folder] }),

@@ -3,23 +3,28 @@ import {
   type CallToolResult,
   Client,
   type ClientOptions,
+  type ElicitResult,
+  type InputRequiredResult,
   type JsonSchemaValidator,
   ProtocolError,
+  type RequestId,
   type Tool,
   type Transport,
   type VersionNegotiationOptions,
 } from "@modelcontextprotocol/client";
 import { toWritable } from "../../core/exact-json.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { Outbound } from "../../ports/outbound.ts";
 import { createRedactor, type Redactor } from "../output/redact.ts";
+import { CallClock } from "./asking/call-clock.ts";
+import type { Answered } from "./asking/input-rounds.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
 import { HttpTransport, SseTransport } from "./transports/http-transport.ts";
-import { MessageReader } from "./transports/message-reader.ts";
+import { CALL_KEY, MessageReader } from "./transports/message-reader.ts";
 import { type Confine, ProcessTransport } from "./transports/process-transport.ts";
 
 export interface ConnectionOptions {
@@ -48,6 +53,10 @@ export interface ServerCall {
   /** Without progress for this long the call fails with `TIMEOUT`. */
   readonly idleTimeoutMs: number;
   readonly maxTotalMs: number;
+  /** What it is made again with (2026-07-28). */
+  readonly answered?: Answered | undefined;
+  /** Answers a question in the middle of it. Absent: nobody does. */
+  onAsked?: ((params: Json | undefined) => Promise<ElicitResult>) | undefined;
   onProgress(progress: ToolProgress): void;
 }
 
@@ -95,6 +104,10 @@ async function connect(
     versionNegotiation,
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
   });
+  if (address.elicitation === "ask")
+    client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
+      connection.hearQuestion(mcpReq.id, params),
+    );
   const connection = new Connection(address, { client, transport, reader, timeoutMs });
   const giveUp = () => connection.close().catch(() => undefined);
   options.lifetime.addEventListener("abort", giveUp, { once: true });
@@ -117,20 +130,26 @@ const UNCHECKED: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
   },
 };
 
-function createClient({ roots }: ServerAddress, version: string, options: ClientOptions): Client {
+function createClient({ roots, elicitation }: ServerAddress, version: string, options: ClientOptions): Client {
   const client = new Client(
     { name: "pawl", version },
     {
       ...options,
       // Results are checked where nothing that a server says can hold other work up (`result-check.ts`).
       jsonSchemaValidator: UNCHECKED,
-      capabilities: roots.length === 0 ? {} : { roots: {} },
+      capabilities: {
+        ...(roots.length === 0 ? {} : { roots: {} }),
+        ...(elicitation === "ask" ? { elicitation: { form: {}, url: {} } } : {}),
+      },
     },
   );
-  // The protocol knows no other roots; one of them would spoil the whole answer.
-  const files = roots.filter(({ uri }) => uri.startsWith("file://"));
-  if (roots.length > 0) client.setRequestHandler("roots/list", () => ({ roots: files.map((root) => ({ ...root })) }));
+  if (roots.length > 0) client.setRequestHandler("roots/list", () => ({ roots: [...toldRoots(roots)] }));
   return client;
+}
+
+/** The protocol knows no other roots than files; one of them would spoil the whole answer. */
+function toldRoots(roots: ServerAddress["roots"]) {
+  return roots.filter(({ uri }) => uri.startsWith("file://")).map((root) => ({ ...root }));
 }
 
 function createTransport(
@@ -167,6 +186,9 @@ export class Connection {
   #hearClosed: () => void = () => undefined;
   #tools: Promise<Listed> | undefined;
   #isClosed = false;
+  readonly #calls = new Set<ActiveCall>();
+  /** It has asked while several calls were under way, and nobody could say whose question it was. */
+  #isOneByOne = false;
 
   constructor(address: ServerAddress, { client, transport, reader, timeoutMs }: ConnectionParts) {
     this.redactor = createRedactor(address.secrets);
@@ -222,17 +244,33 @@ export class Connection {
     this.#tools = undefined;
   }
 
-  /** Throws an `McpFailure` where there is no result. A tool's own error is a result. */
-  async call(call: ServerCall, signal: AbortSignal): Promise<CallToolResult> {
+  get roots(): readonly JsonObject[] {
+    return toldRoots(this.#address.roots);
+  }
+
+  /** Throws an `McpFailure` where there is no result. A tool's own error is a result, and so is what it wants first. */
+  async call(call: ServerCall, signal: AbortSignal): Promise<CallToolResult | InputRequiredResult> {
     const listed = (await this.#listed()).definitions.get(call.tool.name);
-    const params = { name: call.tool.name, arguments: toWritable({ ...call.arguments }), _meta: { ...call.meta } };
+    const params = {
+      name: call.tool.name,
+      arguments: toWritable({ ...call.arguments }),
+      _meta: { ...call.meta },
+      ...call.answered,
+    };
+    while (this.#isOneByOne && this.#couldAsk.length > 0)
+      await Promise.race(this.#couldAsk.map(({ rests }) => rests.promise));
+    const clock = new CallClock({ idleMs: call.idleTimeoutMs, totalMs: call.maxTotalMs });
+    const active: ActiveCall = { call, clock, rests: Promise.withResolvers(), questions: 0 };
+    this.#calls.add(active);
     try {
       return await this.#client.callTool(params, {
-        signal,
-        timeout: call.idleTimeoutMs,
-        maxTotalTimeout: call.maxTotalMs,
-        resetTimeoutOnProgress: true,
-        onprogress: call.onProgress,
+        signal: AbortSignal.any([signal, clock.signal]),
+        timeout: LONGEST_MS,
+        allowInputRequired: true,
+        onprogress: (progress) => {
+          clock.beat();
+          call.onProgress(progress);
+        },
         // Without its output schema: results are checked by their reader, with a better message.
         toolDefinition: listed && { ...listed, outputSchema: undefined },
       });
@@ -243,7 +281,33 @@ export class Connection {
         isRepeatable: call.tool.isRepeatable,
         hasSession: this.#transport.sessionId !== undefined,
       });
+    } finally {
+      clock.end();
+      this.#calls.delete(active);
+      active.rests.resolve();
     }
+  }
+
+  /** A question in the middle of a call (revisions up to 2025-11-25). Whose it is must be certain, or it is nobody's. */
+  async hearQuestion(id: RequestId, params: unknown): Promise<ElicitResult> {
+    const key = this.#reader.takeAskedDuring(id);
+    const candidates =
+      key === undefined ? this.#couldAsk : [...this.#calls].filter(({ call }) => call.meta[CALL_KEY] === key);
+    const [active, another] = candidates;
+    if (another !== undefined) this.#isOneByOne = true;
+    if (active?.call.onAsked === undefined || another !== undefined) return { action: "cancel" };
+    active.questions += 1;
+    active.rests.resolve();
+    try {
+      return await active.clock.standStill(active.call.onAsked(params as Json | undefined));
+    } finally {
+      active.questions -= 1;
+    }
+  }
+
+  /** The calls that do not wait for an answer. */
+  get #couldAsk(): readonly ActiveCall[] {
+    return [...this.#calls].filter(({ questions }) => questions === 0);
   }
 
   /** Leaves nothing behind: no session, no process. */
@@ -290,6 +354,18 @@ export class Connection {
     }
   }
 }
+
+interface ActiveCall {
+  readonly call: ServerCall;
+  readonly clock: CallClock;
+  /** It has ended, or asks. */
+  readonly rests: PromiseWithResolvers<void>;
+  /** Those of its server that are not answered. */
+  questions: number;
+}
+
+/** Of a timer; the call has a clock of its own. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** The result of one listing; the same object until the next one. */
 interface Listed {

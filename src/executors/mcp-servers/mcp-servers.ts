@@ -1,18 +1,20 @@
-import type { CallToolResult } from "@modelcontextprotocol/client";
+import { isInputRequiredResult } from "@modelcontextprotocol/client";
 import { writeExact } from "../../core/exact-json.ts";
-import type { JsonObject } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import { describeCommand } from "../../core/trust/secret-names.ts";
-import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
+import type { TaskQuestion } from "../../ports/executor.ts";
+import type { CallMemory, ToolServerState } from "../../ports/tools/agent-toolbox.ts";
 import { describeKnown, describeUnmatched } from "../output/near-names.ts";
-import { createRedactor, type Redactor } from "../output/redact.ts";
+import { createRedactor } from "../output/redact.ts";
+import type { Asked, AskingCall } from "./asking/asking-calls.ts";
+import { InputRounds, restsAtRound } from "./asking/input-rounds.ts";
 import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { McpFailure, refusal, untilStopped } from "./mcp-failure.ts";
 import { resolveServer, type ServerAddress, type Surroundings } from "./resolve-server.ts";
 import { closedAfterChange, fits, isToolAllowed, type ServerEntry, type ToolFilter } from "./server-entry.ts";
 import type { ServerPool } from "./server-pool.ts";
-import type { ServerTool, ToolList } from "./server-tool.ts";
-import { checkDepth } from "./server-tool.ts";
+import { checkDepth, type ServerTool, type ToolAnswer, type ToolList } from "./server-tool.ts";
 
 export interface McpServersOptions extends Surroundings {
   /** Asked for when a server is first needed. */
@@ -36,15 +38,6 @@ export interface ToolRequest {
   /** Looks at the call before it is made; what it throws is thrown. */
   check?(tool: ServerTool): Promise<void>;
   onProgress?(progress: Parameters<ServerCall["onProgress"]>[0]): void;
-}
-
-export interface ToolAnswer {
-  readonly tool: ServerTool;
-  readonly result: CallToolResult;
-  /** Tools of the server that were left out, and why. */
-  readonly warnings: readonly string[];
-  /** Knows the secrets that the server was given. */
-  readonly redactor: Redactor;
 }
 
 /** For a tool that goes on saying that it makes progress. */
@@ -81,8 +74,28 @@ export class McpServers {
     return await this.#listTools(server, signal);
   }
 
-  /** Calls a tool once. A tool's own error is an answer; `INTERRUPTED` once `signal` has aborted. */
+  /** Calls a tool once. A tool's own error is an answer; `INTERRUPTED` once `signal` has aborted. Its server can ask nobody. */
   async call(request: ToolRequest, signal: AbortSignal): Promise<ToolAnswer> {
+    return await this.#call(request, undefined, signal);
+  }
+
+  /** The same, where a person can be asked: the call goes on when it is made again and the answer is on record. */
+  async callAsking(request: ToolRequest & Asked, signal: AbortSignal): Promise<ToolAnswer | TaskQuestion> {
+    const begin = (asking: AskingCall, until: AbortSignal) => this.#call(request, asking, until);
+    return await this.#options.pool.asking.call(request, begin, signal);
+  }
+
+  /** A call that was begun goes on where it was: it waits for a person, or has said how. */
+  async rests(memory: CallMemory): Promise<boolean> {
+    return this.#options.pool.asking.has(memory) || (await restsAtRound(memory));
+  }
+
+  /** Nothing waits for a person any more. */
+  endRun(runId: string): void {
+    this.#options.pool.asking.endRun(runId);
+  }
+
+  async #call(request: ToolRequest, asking: AskingCall | undefined, signal: AbortSignal): Promise<ToolAnswer> {
     const tool = await this.findTool(request, signal);
     await request.check?.(tool);
     const managed = await this.find(request.server);
@@ -98,9 +111,18 @@ export class McpServers {
       onProgress: limitProgress((progress) => request.onProgress?.(progress)),
     };
     return await managed.use(async (connection) => {
-      const result = await connection.call(call, signal);
+      const { redactor } = connection;
+      const asker = { server: tool.server, tool: tool.name, redactor };
+      const rounds = new InputRounds({ asker, memory: asking?.memory, roots: connection.roots });
+      const onAsked = asking && ((params: Json | undefined) => asking.wait(params, asker));
+      let answered = await rounds.resume();
+      let result = await connection.call({ ...call, answered, onAsked }, signal);
+      while (isInputRequiredResult(result)) {
+        answered = await rounds.answer(result);
+        result = await connection.call({ ...call, answered, onAsked }, signal);
+      }
       checkDepth(tool, result);
-      return { tool, result, warnings: connection.warnings, redactor: connection.redactor };
+      return { tool, result, warnings: connection.warnings, redactor };
     }, signal);
   }
 

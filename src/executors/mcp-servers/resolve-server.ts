@@ -15,6 +15,7 @@ export interface ServerAddress {
   readonly protocol: Protocol;
   /** Folders and other places that the server is told of when it asks. */
   readonly roots: readonly ResolvedRoot[];
+  readonly elicitation: "ask" | "refuse";
   /** Absent: the application's. */
   readonly connectTimeoutMs?: number;
   /** Whose it is: tenants share no server that they have named, however alike. */
@@ -78,6 +79,7 @@ export function resolveServer(name: string, entry: ServerEntry, around: Surround
     way,
     protocol,
     roots,
+    elicitation: settings.elicitation ?? "ask",
     connectTimeoutMs: settings.timeout_ms,
     tenantId: around.tenantId,
     secrets: texts.secrets,

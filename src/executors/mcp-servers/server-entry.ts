@@ -23,6 +23,8 @@ export interface ServerSettings {
   /** The virtual environment of a server in Python. */
   readonly venv?: string | undefined;
   readonly roots?: readonly ServerRoot[] | undefined;
+  /** What becomes of its questions to a person. Default `ask`. */
+  readonly elicitation?: "ask" | "refuse" | undefined;
   /** Milliseconds to connect, and without a sign of life from a call. */
   readonly timeout_ms?: number | undefined;
   /** If two servers offer a tool of one name, the heavier server gets the name. Default 1. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { writeExact } from "../../core/exact-json.ts";
+import { AskingCalls } from "./asking/asking-calls.ts";
 import { type ManagedOptions, ManagedServer } from "./managed-server.ts";
 import { stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
@@ -12,6 +13,8 @@ export class ServerPool {
   readonly #options: ServerPoolOptions;
   readonly #servers = new Map<string, ManagedServer>();
   readonly #guard = new GroupGuard();
+  /** The calls whose servers have asked a person. */
+  readonly asking = new AskingCalls();
   #isClosed = false;
 
   constructor(options: ServerPoolOptions) {
@@ -48,8 +51,8 @@ export class ServerPool {
 
 /** The settings hold secrets, so it is the hash that is kept. */
 function hashOf(address: ServerAddress, idleMs: number | undefined): string {
-  const { name, way, protocol, roots, connectTimeoutMs, tenantId } = address;
+  const { name, way, protocol, roots, elicitation, connectTimeoutMs, tenantId } = address;
   const where = way.kind === "process" ? way : { ...way, url: way.url.href };
-  const text = writeExact([name, where, protocol, roots, connectTimeoutMs, tenantId, idleMs]);
+  const text = writeExact([name, where, protocol, roots, elicitation, connectTimeoutMs, tenantId, idleMs]);
   return createHash("sha256").update(text).digest("base64");
 }

@@ -6,6 +6,7 @@ import { isDeeperThan } from "../../core/json-depth.ts";
 import { MAX_JSON_DEPTH } from "../../core/parse-json.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
+import type { Redactor } from "../output/redact.ts";
 import { toShownText } from "../output/shown-text.ts";
 import { describeViolations } from "../output/violations.ts";
 import { McpFailure, refusal } from "./mcp-failure.ts";
@@ -69,6 +70,15 @@ export interface ServerTool {
   readonly outputSchema?: JsonObject;
   /** Calling it again does no harm: it only reads, or has its effect once. */
   readonly isRepeatable: boolean;
+}
+
+export interface ToolAnswer {
+  readonly tool: ServerTool;
+  readonly result: CallToolResult;
+  /** Tools of the server that were left out, and why. */
+  readonly warnings: readonly string[];
+  /** Knows the secrets that the server was given. */
+  readonly redactor: Redactor;
 }
 
 export function toServerTool(server: string, tool: Tool): ServerTool {

@@ -1,10 +1,11 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { readJson } from "../../core/parse-json.ts";
-import type { Outcome, ProducedFile, Task } from "../../ports/executor.ts";
+import type { Asks, Outcome, ProducedFile, Task } from "../../ports/executor.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
-import type { McpServers, ToolAnswer } from "../mcp-servers/mcp-servers.ts";
-import { checkArguments, findResultFlaws, toDetails } from "../mcp-servers/server-tool.ts";
+import { toCallMemory } from "../mcp-servers/asking/asking-calls.ts";
+import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { checkArguments, findResultFlaws, type ToolAnswer, toDetails } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
 import { redactOutcome } from "../output/redact.ts";
 import { describeViolations } from "../output/violations.ts";
@@ -24,13 +25,15 @@ export async function callServer(
   address: { readonly server: string; readonly tool: string },
   { task, input, servers, validators }: ServerCallParts,
   signal: AbortSignal,
-): Promise<Outcome> {
-  const answer = await servers.call(
+): Promise<Outcome | Asks> {
+  const answer = await servers.callAsking(
     {
       ...address,
       arguments: input.arguments,
       meta: toMeta(task, input),
       timeoutMs: task.timeoutMs,
+      memory: toCallMemory(task, "call"),
+      repeats: task.atMostOnce === true ? "never" : "always",
       check: (tool) => checkArguments(tool, input.arguments, validators),
       onProgress: ({ progress, total, message }) => {
         const event = {
@@ -44,6 +47,7 @@ export async function callServer(
     },
     signal,
   );
+  if ("key" in answer) return { status: "asks", ...answer, costMicro: 0 };
   return redactOutcome(await toOutcome(answer, { task, validators }), answer.redactor);
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../core/json.ts";
 import { remedyFor } from "../../core/trust/check-grant.ts";
 import { allows, grantOf } from "../../core/trust/grant.ts";
-import type { Executor, Outcome, Task } from "../../ports/executor.ts";
+import type { Asks, Executor, Outcome, Task } from "../../ports/executor.ts";
 import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
@@ -20,7 +20,7 @@ export interface McpExecutorOptions {
 }
 
 /** Calls one tool: of a configured MCP server, of the run's endpoint, or a built-in one. Connections are shared and closed by their creator. */
-export function createMcpExecutor(options: McpExecutorOptions): Executor<Outcome> {
+export function createMcpExecutor(options: McpExecutorOptions): Executor {
   return {
     recordsInput: true,
     async run(task, signal) {
@@ -30,10 +30,13 @@ export function createMcpExecutor(options: McpExecutorOptions): Executor<Outcome
       const usage = { ...outcome.usage, tool, calls: 1, duration_ms: Math.round(performance.now() - startedAt) };
       return { ...outcome, usage };
     },
+    async runEnded({ runId }) {
+      options.servers.endRun(runId);
+    },
   };
 }
 
-async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOptions): Promise<Outcome> {
+async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOptions): Promise<Outcome | Asks> {
   const input = readMcpInput(task.input);
   if (input.tool === "") return toRefused("MCP_TOOL_UNKNOWN", "The step names no tool.");
   try {
@@ -69,7 +72,7 @@ async function callRoute(
   route: Route,
   { task, input, options }: { readonly task: Task; readonly input: McpInput; readonly options: McpExecutorOptions },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Outcome | Asks> {
   switch (route.to) {
     case "core": {
       const log = (event: JsonObject) => task.emit({ type: "log", event });

@@ -59,7 +59,7 @@ export async function answerApproval(
   const open = await findOpen(app, approval);
   // Whether it is open at all is the host's to say: it is the one who knows.
   if (answer.answer === "approve" && open !== undefined) refuseRaise(open, answer.edited, app.maxRunCostMicro);
-  if (answer.edited !== undefined && open !== undefined) await checkEdit(open, answer.edited);
+  if (open !== undefined) await checkEdit(open, answer);
   const host = await app.host();
   await host.request(record.id, { type: "answer", path, answer: { ...answer, asked } });
 }
@@ -87,13 +87,17 @@ function costIn(amounts: Json | undefined): number {
   return typeof usd === "number" ? usd * SHOWN_AMOUNTS.cost.unit : 0;
 }
 
-async function checkEdit(open: OpenApproval, edited: Json): Promise<void> {
-  if (!open.allow_edit) {
+async function checkEdit(open: OpenApproval, { answer, edited }: Answer): Promise<void> {
+  if (edited !== undefined && !open.allow_edit) {
     throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${open.path}" does not take edited data.` });
   }
-  const reason = await explainEdit(open, edited);
+  // The form of a task's question is filled in, and what is shown may lack something.
+  const isForm = open.key !== null && open.schema !== null && answer === "approve";
+  if (edited === undefined && !isForm) return;
+  const reason = await explainEdit(open, edited ?? open.shown);
   if (reason === undefined) return;
-  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The edited data does not fit: ${reason}.` });
+  const what = edited === undefined ? "What is shown is not enough" : "The edited data does not fit";
+  throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `${what}: ${reason}.` });
 }
 
 async function explainEdit({ schema }: OpenApproval, edited: Json) {

@@ -4,6 +4,7 @@ import type { ApprovalAsked, QuestionAsked } from "../../core/history/events.ts"
 import type { Instance } from "../../core/history/run-state.ts";
 import { timerOf } from "../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
+import type { JsonObject } from "../../core/json.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import {
   type RunReading,
@@ -29,7 +30,9 @@ export const approvalSchema = z
     times_out_at: timeSchema.nullable(),
     on_timeout: z.enum(["abort", "skip"]).nullable(),
     allow_edit: z.boolean(),
-    schema: jsonObjectSchema.nullable().describe("What edited data must satisfy."),
+    schema: jsonObjectSchema
+      .nullable()
+      .describe("What edited data must satisfy; of a task's question, what is shown too."),
   })
   .meta({ id: "Approval", description: "A question that waits for a person." });
 
@@ -81,15 +84,17 @@ async function describeApproval(
     shown: load(instance.askedSeq),
     since: toIsoTime(asked.at),
     times_out_at: timesOutAt === undefined ? null : toIsoTime(timesOutAt),
-    ...termsOf(instance, timesOutAt),
+    ...termsOf(instance, timesOutAt, "schema" in asked ? asked.schema : undefined),
   };
 }
 
 function termsOf(
   { question, step: { step } }: Instance,
   timesOutAt: number | undefined,
+  form: JsonObject | undefined,
 ): Pick<OpenApproval, "on_timeout" | "allow_edit" | "schema"> {
-  if (step.kind !== "approve") return { on_timeout: null, allow_edit: question?.allowEdit === true, schema: null };
+  if (step.kind !== "approve")
+    return { on_timeout: null, allow_edit: question?.allowEdit === true, schema: form ?? null };
   const { onApprovalTimeout = "abort", allowEdit = false, schema = null } = step;
   return { on_timeout: timesOutAt === undefined ? null : onApprovalTimeout, allow_edit: allowEdit, schema };
 }

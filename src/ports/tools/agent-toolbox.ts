@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Grant, Reach } from "../../core/trust/grant.ts";
-import type { Failed } from "../executor.ts";
+import type { Failed, Task, TaskQuestion } from "../executor.ts";
 
 /** Tools of MCP servers, as an agent sees and calls them. */
 export interface AgentToolbox {
@@ -8,6 +8,8 @@ export interface AgentToolbox {
   offer(wanted: ToolboxRequest, signal: AbortSignal): Promise<ToolboxOffer>;
   /** Connects the eager ones of `servers` and holds them until the next call by the same `holder`. Never waits for them. */
   hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void;
+  /** Nothing waits for a person any more. */
+  endRun(runId: string): Promise<void>;
   /** The state of each server that this process knows. */
   states(): Promise<readonly ToolServerState[]>;
 }
@@ -62,6 +64,8 @@ export interface AgentTool {
   readonly inputSchema: JsonObject;
   /** Only reads, or has its effect once: it may be called again when it is unknown whether it was. */
   readonly isRepeatable: boolean;
+  /** A call that was begun goes on where it was with the answer of a person: it was not cut off. Absent: it never asks. */
+  rests?(memory: CallMemory): Promise<boolean>;
   /** Failures of the tool or its server are results too. Only defects are thrown. */
   call(args: JsonObject, call: AgentToolCall, signal: AbortSignal): Promise<ToolCallResult>;
 }
@@ -71,11 +75,23 @@ export interface AgentToolCall {
   readonly idempotencyKey: string;
   /** W3C trace context, for the server. */
   readonly traceParent?: string | undefined;
+  /** Absent: the server can ask nobody. */
+  readonly memory?: CallMemory | undefined;
   /** Bounded in length and number. */
   onProgress?(message: string): void;
 }
 
+/** What is on record of a call, whichever attempt makes it. */
+export interface CallMemory extends Pick<Task, "runId" | "record" | "recorded"> {
+  /** Equal for every attempt that may be the same call. */
+  readonly id: string;
+  /** Its records begin with this. */
+  readonly key: string;
+}
+
 export interface ToolCallResult {
+  /** In place of a result: its server wants to know this first. */
+  readonly asks?: TaskQuestion;
   readonly isError: boolean;
   /** All of the result that a model can read. Whole: it is cut where it is shown. */
   readonly text: string;

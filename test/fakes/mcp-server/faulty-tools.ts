@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
 
@@ -51,6 +52,7 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
     definition: { inputSchema: ANY },
     run: async (args) => need(args, undefined),
   },
+  book: { definition: { inputSchema: ANY }, run: book },
   die: { definition: { inputSchema: ANY }, run: die },
   die_repeatable: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: die },
   hang: { definition: { inputSchema: ANY }, run: async (_, context) => hang(context) },
@@ -132,6 +134,31 @@ const NEEDS: Readonly<Record<string, NonNullable<InputRequiredResult["inputReque
   sampling: {
     method: "sampling/createMessage",
     params: { messages: [{ role: "user", content: { type: "text", text: "Hi" } }], maxTokens: 10 },
+  },
+};
+
+/** Books seats, once a person has said how many: a line in `log` for each booking, and for each question. */
+async function book({ log, params = SEATS }: Arguments, { mcpReq }: ServerContext) {
+  const told = mcpReq.inputResponses?.["seats"] as { action?: string; content?: object } | undefined;
+  if (told === undefined) {
+    appendFileSync(String(log), "asked\n");
+    const inputRequests = { seats: { method: "elicitation/create", params: params as typeof SEATS } } as const;
+    return { resultType: "input_required", inputRequests, requestState: "the third attempt" } as const;
+  }
+  if (told.action !== "accept") return text(JSON.stringify(told));
+  appendFileSync(String(log), `booked ${JSON.stringify(told.content)}\n`);
+  return text(`Booked ${JSON.stringify(told.content)}, as in ${mcpReq.requestState()}`);
+}
+
+const SEATS = {
+  message: "How many seats?\u001b[2J",
+  requestedSchema: {
+    type: "object" as const,
+    properties: {
+      seats: { type: "integer" as const, minimum: 1 },
+      row: { type: "string" as const, default: "front" },
+    },
+    required: ["seats"],
   },
 };
 

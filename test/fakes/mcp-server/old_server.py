@@ -139,6 +139,34 @@ def ask(id, arguments, _):
     say(id, json.dumps(asked[own].get(timeout=20)))
 
 
+def book(id, arguments, _):
+    """Books seats, once a person has said how many: a line in `log` for each booking. Waits for `patience` seconds at most."""
+    own = f"book-{id}"
+    asked[own] = queue.Queue()
+    with open(arguments["log"], "a") as log:
+        log.write("asked\n")
+    send({"id": own, "method": "elicitation/create", "params": arguments.get("params") or SEATS})
+    try:
+        told = asked[own].get(timeout=arguments.get("patience", 60))
+    except queue.Empty:
+        return say(id, "Nobody answered.", isError=True)
+    if told.get("result", {}).get("action") != "accept":
+        return say(id, json.dumps(told.get("result") or told.get("error")))
+    with open(arguments["log"], "a") as log:
+        log.write(f"booked {json.dumps(told['result'].get('content'))}\n")
+    say(id, "Booked " + json.dumps(told["result"].get("content")))
+
+
+SEATS = {
+    "message": "How many seats?\u001b[2J",
+    "requestedSchema": {
+        "type": "object",
+        "properties": {"seats": {"type": "integer", "minimum": 1}, "row": {"type": "string", "default": "front"}},
+        "required": ["seats"],
+    },
+}
+
+
 def mirror(id, arguments, _):
     say(id, json.dumps(arguments), structuredContent=arguments)
 
@@ -160,7 +188,7 @@ def count_raw(id, *_):
 
 
 asked = {}
-TOOLS = {f.__name__: f for f in [ask, raw, count_raw, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence, mirror]}
+TOOLS = {f.__name__: f for f in [ask, book, raw, count_raw, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence, mirror]}
 
 
 def answer(message):

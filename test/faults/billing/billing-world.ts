@@ -55,6 +55,7 @@ export function createAgent(model: Model) {
     conversations: () => Promise.reject(new Error("No conversation is kept.")),
     toolbox: async () => ({
       offer: async () => ({ tools: [LOOK], missing: [], idle: [], warnings: [] }),
+      endRun: async () => undefined,
       hold: () => {},
       states: async () => [],
     }),

@@ -149,3 +149,45 @@ describe("a name that matches no tool", () => {
     expect(JSON.stringify(requests)).not.toContain("web_fetch");
   });
 });
+
+describe("a tool whose server asks a person", () => {
+  const QUESTION = {
+    key: "turn-1/call-1/asks",
+    message: "How many?",
+    show: {},
+    allowEdit: true,
+    schema: { type: "object" },
+  };
+
+  /** Asks before its first call ends, and is told the answer. */
+  async function asking(isLive: boolean) {
+    const called: string[] = [];
+    const book: ReturnType<typeof tool> = {
+      ...tool("book", () => ""),
+      rests: async () => isLive,
+      async call(_, { memory }) {
+        const told = await memory?.recorded(QUESTION.key);
+        called.push(told === undefined ? "asked" : "booked");
+        const answered = { isError: false, content: [], text: "done" };
+        return told === undefined ? { ...answered, text: "", asks: QUESTION } : answered;
+      },
+    };
+    const made = await inlineWorld([calls(["book", {}]), say("Done.")], { tools: [book] });
+    const first = await made.ask({});
+    made.records.set(QUESTION.key, { answer: "approve", edited: { seats: 2 } });
+    return { called, first, second: await made.ask({}, { attempt: 2 }) };
+  }
+
+  test("waits with its form, and goes on with the answer where it was", async () => {
+    const { called, first, second } = await asking(true);
+    expect(first).toMatchObject({ status: "asks", ...QUESTION, costMicro: expect.any(Number) });
+    expect(second).toMatchObject({ status: "succeeded", output: { tool_uses: [{ name: "book", output: "done" }] } });
+    expect(called).toEqual(["asked", "booked"]);
+  });
+
+  test("is not called again where the call was cut off meanwhile, and might act twice", async () => {
+    const { called, second } = await asking(false);
+    expect(second).toMatchObject({ output: { tool_uses: [{ output: expect.stringContaining("unknown") }] } });
+    expect(called).toEqual(["asked"]);
+  });
+});

@@ -1,9 +1,10 @@
 import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readJson } from "../../../core/parse-json.ts";
-import type { Task } from "../../../ports/executor.ts";
+import type { Task, TaskQuestion } from "../../../ports/executor.ts";
 import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
+import { toCallMemory } from "../../mcp-servers/asking/asking-calls.ts";
 import { withoutDefaulted } from "../../mcp-servers/server-tool.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { describeKnown } from "../../output/near-names.ts";
@@ -35,6 +36,8 @@ export interface Question {
   readonly key: string;
   readonly call: ToolCallPart;
   readonly tool: AgentTool;
+  /** What the tool's server wants to know. Absent: whether the tool may be called at all. */
+  readonly asked?: TaskQuestion;
 }
 
 /** Tools of one turn that run at once. */
@@ -115,7 +118,9 @@ interface Asked {
 async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal): Promise<Answer | Question> {
   const { tool, hasStarted, key, calls } = asked;
   const { task } = calls;
-  if (hasStarted && tool?.isRepeatable !== true) return { server: tool?.server, result: toError(UNKNOWN, true) };
+  const memory = toCallMemory(task, key);
+  const goesOn = hasStarted && (tool?.isRepeatable === true || (await tool?.rests?.(memory)) === true);
+  if (hasStarted && !goesOn) return { server: tool?.server, result: toError(UNKNOWN, true) };
   const wrong = await findMistake(call, tool, calls);
   if (wrong !== undefined || tool === undefined)
     return { server: tool?.server, result: toError(wrong ?? "There is no such tool.") };
@@ -142,6 +147,7 @@ async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal)
     throw error;
   });
   tell(result.isError ? "TOOL_FAILED" : undefined);
+  if (result.asks !== undefined) return { key: result.asks.key, call, tool, asked: result.asks };
   // A tool that finished although it was told to stop counts. Otherwise its outcome is unknown, and the next attempt says so.
   if (result.isError) signal.throwIfAborted();
   return { server: tool.server, edited, result };
@@ -163,7 +169,12 @@ async function callSafely(
   try {
     return await tool.call(
       args,
-      { idempotencyKey: `${task.idempotencyKey}:${key}`, traceParent: task.traceParent, onProgress },
+      {
+        idempotencyKey: `${task.idempotencyKey}:${key}`,
+        traceParent: task.traceParent,
+        memory: toCallMemory(task, key),
+        onProgress,
+      },
       signal,
     );
   } catch (error) {

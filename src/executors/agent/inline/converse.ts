@@ -229,8 +229,9 @@ class Conversation {
   }
 
   /** Shows the arguments, so that the person can change them. */
-  #ask({ key, call, tool }: Question): Asks {
+  #ask({ key, call, tool, asked }: Question): Asks {
     const { costMicro, usage } = this.#spending;
+    if (asked !== undefined) return { status: "asks", ...asked, costMicro, usage };
     const whose = tool.server === undefined ? "" : ` of the server "${tool.server}"`;
     const message = `The agent "${this.#agent.request.name}" wants to call the tool "${tool.tool}"${whose}.`;
     return {

@@ -25,7 +25,7 @@ export interface GatheredTools {
 }
 
 export interface ToolSources {
-  toolbox(): Promise<Pick<AgentToolbox, "offer">>;
+  toolbox(): Promise<Pick<AgentToolbox, "offer" | "endRun">>;
   builtIns(): Promise<BuiltInTools>;
 }
 

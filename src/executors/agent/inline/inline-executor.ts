@@ -37,6 +37,9 @@ export function createInlineExecutor(options: InlineOptions): Executor {
   return {
     recordsInput: true,
     reservesCalls: true,
+    async runEnded({ runId }) {
+      await (await options.toolbox()).endRun(runId);
+    },
     async run(task, signal) {
       try {
         const ready = await prepare(task, { ...options, validators }, signal);
@@ -57,7 +60,9 @@ export function createInlineExecutor(options: InlineOptions): Executor {
 
 function redactEnd(end: Failed | Asks, redactor: Redactor): Outcome | Asks {
   if (end.status === "failed") return redactOutcome(end, redactor);
-  return { ...end, message: redactor.text(end.message), show: redactor.json(end.show) };
+  const { message, show, schema } = end;
+  const form = schema === undefined ? {} : { schema: redactor.json(schema) };
+  return { ...end, message: redactor.text(message), show: redactor.json(show), ...form };
 }
 
 /** Finds every failure that can be known before anything is paid. */

@@ -18,13 +18,7 @@ import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
 import { McpFailure } from "../mcp-failure.ts";
-import {
-  describeClosed,
-  listServerStates,
-  type McpServers,
-  type ToolAnswer,
-  type ToolRequest,
-} from "../mcp-servers.ts";
+import { describeClosed, listServerStates, type McpServers, type ToolRequest } from "../mcp-servers.ts";
 import { closedAfterChange, fits } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
 import {
@@ -34,6 +28,7 @@ import {
   findResultFlaws,
   keepUsable,
   type ServerTool,
+  type ToolAnswer,
 } from "../server-tool.ts";
 import { nameTools, toAliases } from "./name-tools.ts";
 
@@ -88,6 +83,10 @@ export class McpToolbox implements AgentToolbox {
   hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void {
     const before = this.#held.get(holder);
     this.#held.set(holder, this.#holdInstead(this.#setOf(wanted), before));
+  }
+
+  async endRun(runId: string): Promise<void> {
+    this.#options.pool.asking.endRun(runId);
   }
 
   states(): Promise<readonly ToolServerState[]> {
@@ -155,6 +154,7 @@ export class McpToolbox implements AgentToolbox {
       description: describeTool(tool),
       inputSchema,
       isRepeatable: tool.isRepeatable,
+      rests: (memory) => servers.rests(memory),
       call: (args, call, signal) =>
         this.#call(servers, { server: tool.server, tool: tool.name, arguments: args }, call, signal),
     };
@@ -163,7 +163,7 @@ export class McpToolbox implements AgentToolbox {
   async #call(
     servers: McpServers,
     asked: Pick<ToolRequest, "server" | "tool" | "arguments">,
-    { idempotencyKey, traceParent, onProgress }: AgentToolCall,
+    { idempotencyKey, traceParent, memory, onProgress }: AgentToolCall,
     signal: AbortSignal,
   ): Promise<ToolCallResult> {
     const request: ToolRequest = {
@@ -179,7 +179,10 @@ export class McpToolbox implements AgentToolbox {
       },
     };
     try {
-      const answer = await servers.call(request, signal);
+      const answer = await (memory === undefined
+        ? servers.call(request, signal)
+        : servers.callAsking({ ...request, memory, repeats: "answered" }, signal));
+      if ("key" in answer) return { isError: false, text: "", content: [], asks: answer };
       const flaws =
         answer.result.isError === true ? [] : await findResultFlaws(answer.tool, answer.result, this.#options);
       return toResult(answer, answer.redactor.text(listViolations(flaws, "the result")));

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, RequestId, SpecTypeName } from "@modelcontextprotocol/client";
+import { BoundedMap } from "../../../core/bounded-map.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { asObject, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { NumberTooLarge } from "../../../core/long-integers.ts";
 import type { Redactor } from "../../output/redact.ts";
 import { showStart } from "../../output/shown-text.ts";
@@ -15,7 +16,13 @@ type Heard = "answer" | "message" | "noise";
 interface Asked {
   readonly id: RequestId;
   readonly method: string;
+  /** Of a call of a tool. */
+  readonly key?: string;
 }
+
+/** In `_meta`: names a call of a tool, for its server and for us. */
+export const CALL_KEY = "pawl/idempotency-key";
+const MAX_ASKED_DURING = 1_000;
 
 /** A broken answer that names no request: it belongs to the last of those that waited for one. */
 interface Suspicion {
@@ -46,6 +53,8 @@ export class MessageReader {
   readonly #redactor: Redactor;
   readonly #waiting = new Map<string, Asked>();
   readonly #suspicions = new Set<Suspicion>();
+  /** The calls in whose streams requests of the server came, by the ids of these. */
+  readonly #askedDuring = new BoundedMap<string, string>(MAX_ASKED_DURING);
   #lastId = -1;
   /** Notifications since the last answer: some servers answer them too. */
   #notifications = 0;
@@ -75,7 +84,15 @@ export class MessageReader {
     if (this.#waiting.size === 0) this.#noise = "";
     if (method === "tools/list" && params?.["cursor"] === undefined) this.list.begin();
     if (typeof id === "number") this.#lastId = Math.max(this.#lastId, id);
-    this.#waiting.set(String(id), { id, method });
+    const key = asObject((params as JsonObject | undefined)?.["_meta"])[CALL_KEY];
+    this.#waiting.set(String(id), { id, method, ...(typeof key === "string" ? { key } : {}) });
+  }
+
+  /** The key of the call in whose stream a request of the server came. Undefined: it is not known. */
+  takeAskedDuring(id: RequestId): string | undefined {
+    const key = this.#askedDuring.get(String(id));
+    this.#askedDuring.delete(String(id));
+    return key;
   }
 
   /** No caller waits for its answer any more. */
@@ -110,6 +127,8 @@ export class MessageReader {
     const { id, method, params, result, error } = tidy(value) as JsonObject;
     if (typeof method === "string") {
       if (!("jsonrpc" in value)) return "noise";
+      const during = this.#askedBy(of)?.key;
+      if (id !== undefined && during !== undefined) this.#askedDuring.set(String(id), during);
       const parts = { ...(id === undefined ? {} : { id }), ...(params === undefined ? {} : { params }) };
       this.deliver({ jsonrpc: "2.0", method, ...parts } as JSONRPCMessage);
       return "message";

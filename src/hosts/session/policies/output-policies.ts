@@ -3,7 +3,7 @@ import { resolveEnv } from "../../../core/expressions/resolve-env.ts";
 import type { Policy, PolicyDecision, PolicyTrigger } from "../../../core/graph/policy.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import { countTokens } from "../../../core/interpreter/budget/use-limits.ts";
-import type { Json } from "../../../core/json.ts";
+import { asObject, type Json } from "../../../core/json.ts";
 import type { FindAll } from "../../../core/policies/find-in-text.ts";
 import { judgeOutput, type Verdict } from "../../../core/policies/judge-output.ts";
 import { redactValue } from "../../../core/policies/redact-value.ts";
@@ -71,7 +71,8 @@ export class OutputPolicies {
 
   cleanAsks(task: JudgedTask, asks: Asks): Asks {
     if (!this.redacts(task)) return asks;
-    return { ...asks, message: this.cleanText(task, asks.message), show: this.clean(task, asks.show) };
+    const form = asks.schema === undefined ? {} : { schema: asObject(this.clean(task, asks.schema)) };
+    return { ...asks, message: this.cleanText(task, asks.message), show: this.clean(task, asks.show), ...form };
   }
 
   /** Undefined: no policy applies. Where a person has let an output through, policies that ask or alert do not. */

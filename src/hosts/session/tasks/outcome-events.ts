@@ -1,7 +1,7 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { QuestionAsked, StepFailed, StepSucceeded } from "../../../core/history/events.ts";
-import type { JsonObject } from "../../../core/json.ts";
+import { asObject, type JsonObject } from "../../../core/json.ts";
 import type { Asks, Failed, Outcome, Succeeded } from "../../../ports/executor.ts";
 import { joinMissing } from "../values/missing-references.ts";
 import type { Projection } from "../values/project-output.ts";
@@ -89,6 +89,7 @@ export function toAskedEvent(
     message: mask(outcome.message),
     key: outcome.key,
     ...(outcome.allowEdit === true ? { allowEdit: true } : {}),
+    ...(outcome.schema === undefined ? {} : { schema: asObject(parseExact(mask(writeExact(outcome.schema)))) }),
     ...policiesOf(task),
     ...costOf(outcome),
   };

@@ -42,6 +42,7 @@ async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
   const { caller, terminal, stop } = asking;
   tell(`\n${showPath(approval.path)}: ${approval.message}`);
   tell(writeExact(approval.shown, 2));
+  if (approval.schema !== null) tell(`The data must fit ${writeExact(approval.schema)}`);
   const choices = `[a]pprove, [r]eject, [s]kip${approval.allow_edit ? ", [e]dit" : ""}, [l]ater`;
   for (;;) {
     const written = await terminal.question(`${choices}? `, { signal: stop });

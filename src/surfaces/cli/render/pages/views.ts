@@ -89,7 +89,7 @@ export function renderApprovals(
 }
 
 function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): string {
-  const { run_id, workflow_name, path, message, shown, since, times_out_at, on_timeout, allow_edit } = approval;
+  const { run_id, workflow_name, path, message, shown, since, times_out_at, on_timeout, allow_edit, schema } = approval;
   const limit =
     times_out_at === null ? "" : `, until ${formatTime(Date.parse(times_out_at), now)} (then ${on_timeout ?? "abort"})`;
   const lines = [
@@ -97,6 +97,7 @@ function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): st
     `  since ${formatTime(Date.parse(since), now)}${limit}`,
   ];
   if (shown !== null) lines.push(`  ${truncate(sanitize(writeExact(shown)), SHOWN_COLUMNS)}`);
+  if (schema !== null) lines.push(paint("dim", `  Data fit ${truncate(sanitize(writeExact(schema)), SHOWN_COLUMNS)}`));
   const address = shellWord(`${run_id}:${placeOf(approval)}`);
   lines.push(paint("dim", `  pawl approve ${address}   or   pawl reject ${address}`));
   if (allow_edit) lines.push(paint("dim", "  The data may be edited on approval."));
