@@ -125,12 +125,12 @@ function describeBlock(block: Block): string {
       return block.text;
     case "image":
     case "audio":
-      return `[${block.type}, ${block.mimeType}, ${bytesOf(block.data)} bytes, not shown]`;
+      return `[${block.type}, ${block.mimeType}, ${bytesOf(block.data)} bytes, not as text]`;
     case "resource": {
       const { resource } = block;
       const kind = resource.mimeType === undefined ? "" : `, ${resource.mimeType}`;
       if ("text" in resource) return `[resource ${resource.uri}${kind}]\n${resource.text}`;
-      return `[resource ${resource.uri}${kind}, ${bytesOf(resource.blob)} bytes, not shown]`;
+      return `[resource ${resource.uri}${kind}, ${bytesOf(resource.blob)} bytes, not as text]`;
     }
     case "resource_link": {
       const { uri, name, mimeType, description } = block;

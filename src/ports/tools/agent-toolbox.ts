@@ -66,6 +66,8 @@ export interface AgentTool {
   readonly isRepeatable: boolean;
   /** A call that was begun goes on where it was with the answer of a person: it was not cut off. Absent: it never asks. */
   rests?(memory: CallMemory): Promise<boolean>;
+  /** Whether its server still means by it what the step began to use. Absent: it never changes. */
+  findChange?(memory: CallMemory): Promise<"none" | "refused" | TaskQuestion>;
   /** Failures of the tool or its server are results too. Only defects are thrown. */
   call(args: JsonObject, call: AgentToolCall, signal: AbortSignal): Promise<ToolCallResult>;
 }

@@ -58,7 +58,7 @@ def list_tools(cursor):
         return {"tools": [tool(name) for name in faults["tools"].split(",")]}
     if "tools-file" in faults:
         return {"tools": [tool(name) for name in [*open(faults["tools-file"]).read().split(), "grow", "where"]]}
-    tools = [tool(name) for name in TOOLS] + [tool(name) for name in grown]
+    tools = [tool(name, **described.get(name, {})) for name in TOOLS] + [tool(name) for name in grown]
     if "broken" in faults:
         tools += [
             7,
@@ -116,8 +116,12 @@ def huge(id, *_):
     say(id, "x" * 100_000_000)
 
 
-def grow(id, *_):
-    grown.append("grown")
+def grow(id, arguments, _):
+    """Has another tool from now on; or, with a name in `describes`, says something else of that one."""
+    if "describes" in arguments:
+        described[arguments["describes"]] = {"description": arguments["as"]}
+    else:
+        grown.append("grown")
     send({"method": "notifications/tools/list_changed"})
     say(id, "grown")
 
@@ -188,6 +192,7 @@ def count_raw(id, *_):
 
 
 asked = {}
+described = {}
 TOOLS = {f.__name__: f for f in [ask, book, raw, count_raw, whoami, where, wrong_ids, garbage, flood, chatter, huge, grow, deafen, silence, mirror]}
 
 

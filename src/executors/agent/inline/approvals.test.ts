@@ -191,3 +191,21 @@ describe("a tool whose server asks a person", () => {
     expect(called).toEqual(["asked"]);
   });
 });
+
+describe("a tool that is another one than the agent has used", () => {
+  const CHANGED = { key: "pin a.b/1", message: "It has changed.", show: { before: 1, now: 2 } };
+
+  test("is asked for before the model reads a word of it", async () => {
+    const changed = { ...tool("book", () => ""), findChange: async () => CHANGED };
+    const { ask, requests } = await inlineWorld([say("Done.")], { tools: [changed] });
+    expect(await ask({})).toMatchObject({ status: "asks", ...CHANGED });
+    expect(requests).toEqual([]);
+  });
+
+  test("is left out where a person has said no", async () => {
+    const changed = { ...tool("book", () => ""), findChange: async () => "refused" as const };
+    const { ask, requests } = await inlineWorld([say("Done.")], { tools: [changed, tool("read", () => "")] });
+    expect(await ask({})).toMatchObject({ status: "succeeded" });
+    expect(JSON.stringify(requests[0])).not.toContain("book");
+  });
+});

@@ -10,6 +10,7 @@ import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
 import { findForgotten } from "./hidden-typing.ts";
+import { findMedia } from "./tool-media.ts";
 import { findTool, namesTool } from "./tool-names.ts";
 import { type ToolResult, toToolText } from "./transcript.ts";
 
@@ -230,7 +231,7 @@ function toRecord({ server, edited, result }: Answer): Json {
 
 function readResult(record: Json | undefined): Answer | undefined {
   if (!isJsonObject(record) || typeof record["text"] !== "string") return undefined;
-  const { structured, server, edited } = record;
+  const { structured, server, edited, content } = record;
   return {
     edited: isJsonObject(edited) ? edited : undefined,
     server: typeof server === "string" ? server : undefined,
@@ -238,7 +239,7 @@ function readResult(record: Json | undefined): Answer | undefined {
       isError: record["is_error"] === true,
       text: record["text"],
       ...(structured === undefined ? {} : { structured }),
-      content: [],
+      content: Array.isArray(content) ? content : [],
     },
   };
 }
@@ -248,6 +249,7 @@ function toResult(call: ToolCallPart, { server, edited, result }: Answer): ToolR
   return {
     call,
     text: `${changed}${toToolText(result)}`,
+    media: findMedia(result.content),
     edited,
     isError: result.isError,
     server,

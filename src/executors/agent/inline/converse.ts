@@ -21,6 +21,7 @@ import { toKeptCall, turnsWithoutHidden, withoutHidden } from "./hidden-typing.t
 import { readFinal } from "./read-final.ts";
 import { toBlocks } from "./to-blocks.ts";
 import { toPrompt, withCacheMarks } from "./to-prompt.ts";
+import { toCounted } from "./tool-media.ts";
 import { withTarget, withUniqueIds } from "./tool-names.ts";
 import type { Transcript, TranscriptTurn } from "./transcript.ts";
 
@@ -174,7 +175,7 @@ class Conversation {
       schema: request.schema,
     };
     if (tries > 0) this.#log({ type: "note", message: `The model is asked again (try ${tries + 1}).` });
-    const prompt = toPrompt({ ...this.#agent.transcript, turns: this.#turns });
+    const prompt = toPrompt({ ...this.#agent.transcript, turns: this.#turns }, model.kind);
     // Their order never changes, or the provider's cache would miss.
     const offered = [...providers, ...tools.map((tool) => fitTool(tool, model))];
     const marked = withCacheMarks({ prompt, tools: offered }, model.kind);
@@ -188,7 +189,7 @@ class Conversation {
       totalMs: this.#agent.patienceMs,
       reserve: (call: TurnCall) =>
         reserveCall(
-          { ...call, content: { prompt: call.prompt, tools: call.tools }, searches: searchesItself(call) },
+          { ...call, content: { prompt: toCounted(call.prompt), tools: call.tools }, searches: searchesItself(call) },
           {
             task: this.#agent.task,
             ownLeftMicro: this.#ownLeftMicro,

@@ -4,8 +4,10 @@ import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import { grantOf } from "../../../core/trust/grant.ts";
 import type { Conversations, Exchange, Session } from "../../../ports/conversations.ts";
-import type { Asks, Executor, Failed, Outcome, Task } from "../../../ports/executor.ts";
+import type { Asks, Executor, Failed, Outcome, Task, TaskQuestion } from "../../../ports/executor.ts";
+import type { AgentTool } from "../../../ports/tools/agent-toolbox.ts";
 import { JsonSchemas } from "../../../schemas/json-schemas.ts";
+import { toCallMemory } from "../../mcp-servers/asking/asking-calls.ts";
 import { toResponseFormat } from "../../models/ask-model.ts";
 import type { Models } from "../../models/create-models.ts";
 import { toUnpriced } from "../../models/model-failure.ts";
@@ -70,7 +72,7 @@ async function prepare(
   task: Task,
   options: InlineOptions & { readonly validators: JsonSchemas },
   signal: AbortSignal,
-): Promise<ReadyAgent | Outcome> {
+): Promise<ReadyAgent | Outcome | Asks> {
   const request = readAgentRequest(task.input, task.stepId);
   const { validators } = options;
   const schema = request.schema === undefined ? undefined : await validators.compile(request.schema);
@@ -87,7 +89,10 @@ async function prepare(
 
   const gathered = await gatherTools({ request, task, model, sources: options }, signal);
   if ("status" in gathered) return gathered;
-  const { tools, providers, notes } = gathered;
+  const { providers, notes } = gathered;
+  const held = await holdToPins(gathered.tools, task);
+  if ("key" in held) return { status: "asks", ...held, costMicro: 0 };
+  const { tools, refused } = held;
   const system = systemOf(request);
   const names = tools.map(({ name }) => name);
   task.emit({
@@ -101,7 +106,7 @@ async function prepare(
       ...(system === undefined ? {} : { system }),
     },
   });
-  for (const message of notes) task.emit({ type: "log", event: { type: "warning", message } });
+  for (const message of [...notes, ...refused]) task.emit({ type: "log", event: { type: "warning", message } });
   return {
     request,
     task,
@@ -120,6 +125,24 @@ async function prepare(
     silenceMs: task.timeoutMs === undefined ? options.silenceMs : undefined,
     patienceMs: options.patienceMs,
   };
+}
+
+/** The tools without those that a person does not want as they are now. The model reads no description before somebody has. */
+async function holdToPins(
+  offered: readonly AgentTool[],
+  task: Task,
+): Promise<TaskQuestion | { readonly tools: readonly AgentTool[]; readonly refused: readonly string[] }> {
+  const memory = toCallMemory(task, "tools");
+  const tools: AgentTool[] = [];
+  const refused: string[] = [];
+  for (const tool of offered) {
+    const change = (await tool.findChange?.(memory)) ?? "none";
+    if (typeof change !== "string") return change;
+    if (change === "none") tools.push(tool);
+    else
+      refused.push(`The tool \`${tool.name}\` is left out: a person does not allow it as its server has changed it.`);
+  }
+  return { tools, refused };
 }
 
 function settingsOf({ temperature, maxTokens, schema }: AgentRequest, takesSchemas: boolean): ReadyAgent["settings"] {

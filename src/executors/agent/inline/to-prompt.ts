@@ -1,6 +1,7 @@
 import type { Model } from "../../models/create-models.ts";
 import type { CallOptions, ModelTool, Prompt } from "../../models/language-model.ts";
 import type { TurnPart } from "../../models/turn-parts.ts";
+import { ShownMedia, type ToolMedia } from "./tool-media.ts";
 import type { ToolResult, Transcript } from "./transcript.ts";
 
 type Message = Prompt[number];
@@ -8,15 +9,16 @@ type AssistantPart = Extract<Message, { readonly role: "assistant" }>["content"]
 type ToolPart = Extract<Message, { readonly role: "tool" }>["content"][number];
 type ProviderOptions = NonNullable<CallOptions["providerOptions"]>;
 
-/** The conversation as providers take it. What was said is put in as it stands: nothing in it is expanded. */
-export function toPrompt({ system, history, opening, turns }: Transcript): Prompt {
+/** The conversation as providers of a kind take it. What was said is put in as it stands: nothing in it is expanded. */
+export function toPrompt({ system, history, opening, turns }: Transcript, kind: Model["kind"]): Prompt {
+  const shown = new ShownMedia(kind);
   return [
     ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
     ...history.flatMap(({ user, agent }) => [toUser([user]), ...toAssistant([{ type: "text", text: agent }])]),
     toUser(opening),
     ...turns.flatMap(({ said, results, objection }) => [
       ...toAssistant(said.parts),
-      ...(results.length === 0 ? [] : [toToolMessage(results)]),
+      ...(results.length === 0 ? [] : [toToolMessage(results, shown)]),
       ...(objection === undefined ? [] : [toUser([objection])]),
     ]),
   ];
@@ -67,16 +69,24 @@ function toAssistantPart(part: TurnPart): AssistantPart {
   }
 }
 
-function toToolMessage(results: readonly ToolResult[]): Message {
-  const content = results.map(({ call, text, isError }): ToolPart => {
+function toToolMessage(results: readonly ToolResult[], shown: ShownMedia): Message {
+  const content = results.map(({ call, text, isError, media }): ToolPart => {
+    const files = isError ? [] : shown.take(media).map(toFilePart);
     return {
       type: "tool-result",
       toolCallId: call.id,
       toolName: toSentName(call.name),
-      output: { type: isError ? "error-text" : "text", value: text },
+      output:
+        files.length > 0
+          ? { type: "content", value: [{ type: "text", text }, ...files] }
+          : { type: isError ? "error-text" : "text", value: text },
     };
   });
   return { role: "tool", content };
+}
+
+function toFilePart({ mediaType, data }: ToolMedia) {
+  return { type: "file" as const, mediaType, data: { type: "data" as const, data } };
 }
 
 interface Request {

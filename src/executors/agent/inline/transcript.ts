@@ -5,6 +5,7 @@ import type { ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { ModelTurn } from "../../models/model-turn.ts";
 import type { ToolCallPart } from "../../models/turn-parts.ts";
 import { toShownText } from "../../output/shown-text.ts";
+import type { ToolMedia } from "./tool-media.ts";
 
 /** Everything that was said between an agent and those whom it talks to, in order. */
 export interface Transcript {
@@ -29,6 +30,8 @@ export interface ToolResult {
   /** The text that the model sees. It is cut if it is too long. */
   readonly text: string;
   readonly isError: boolean;
+  /** Images and sounds, for models that take them. */
+  readonly media: readonly ToolMedia[];
   /** The arguments, if a person has changed them. */
   readonly edited?: JsonObject | undefined;
   readonly server?: string | undefined;

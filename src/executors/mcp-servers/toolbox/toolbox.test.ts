@@ -91,7 +91,7 @@ test("a call brings what the tool said, of every kind, as a text for the model",
   expect(sound).toMatchObject({ isError: false });
   expect(sound.text.split("\n")).toEqual([
     "Listen:",
-    "[audio, audio/x-wav, 4 bytes, not shown]",
+    "[audio, audio/x-wav, 4 bytes, not as text]",
     "[resource file:///a.txt, text/plain]",
     "inside",
     "[link to a resource: https://example.com/b (b)]",

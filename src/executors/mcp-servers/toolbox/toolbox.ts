@@ -7,6 +7,7 @@ import type {
   AgentTool,
   AgentToolbox,
   AgentToolCall,
+  CallMemory,
   MissingServer,
   ToolboxOffer,
   ToolboxRequest,
@@ -17,7 +18,8 @@ import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { toRefused } from "../../output/failure.ts";
 import { describeKnown } from "../../output/near-names.ts";
 import { listViolations } from "../../output/violations.ts";
-import { McpFailure } from "../mcp-failure.ts";
+import { AsksPerson } from "../asking/asking-calls.ts";
+import { McpFailure, refusal } from "../mcp-failure.ts";
 import { describeClosed, listServerStates, type McpServers, type ToolRequest } from "../mcp-servers.ts";
 import { closedAfterChange, fits } from "../server-entry.ts";
 import type { ServerPool } from "../server-pool.ts";
@@ -30,6 +32,7 @@ import {
   type ServerTool,
   type ToolAnswer,
 } from "../server-tool.ts";
+import { findChange, pinTool } from "./find-change.ts";
 import { nameTools, toAliases } from "./name-tools.ts";
 
 type Pinned = Pick<ToolboxRequest, "servers" | "folder" | "reach" | "tenantId">;
@@ -155,24 +158,33 @@ export class McpToolbox implements AgentToolbox {
       inputSchema,
       isRepeatable: tool.isRepeatable,
       rests: (memory) => servers.rests(memory),
-      call: (args, call, signal) =>
-        this.#call(servers, { server: tool.server, tool: tool.name, arguments: args }, call, signal),
+      findChange: (memory) => findChange(tool, memory),
+      call: (args, call, signal) => this.#call(servers, { tool, args }, call, signal),
     };
   }
 
   async #call(
     servers: McpServers,
-    asked: Pick<ToolRequest, "server" | "tool" | "arguments">,
+    { tool: offered, args }: { readonly tool: ServerTool; readonly args: JsonObject },
     { idempotencyKey, traceParent, memory, onProgress }: AgentToolCall,
     signal: AbortSignal,
   ): Promise<ToolCallResult> {
     const request: ToolRequest = {
-      ...asked,
+      server: offered.server,
+      tool: offered.name,
+      arguments: args,
       meta: {
         "pawl/idempotency-key": idempotencyKey,
         ...(traceParent === undefined ? {} : { traceparent: traceParent }),
       },
-      check: (tool) => checkArguments(tool, asked.arguments, this.#options.validators),
+      check: async (tool) => {
+        if (memory !== undefined) {
+          // What the model was shown is what it called.
+          await pinTool(offered, memory);
+          await holdToPin(tool, memory);
+        }
+        await checkArguments(tool, args, this.#options.validators);
+      },
       onProgress: ({ progress, total, message }) => {
         const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
         onProgress?.(message === undefined ? share : `${share}: ${message}`);
@@ -191,6 +203,14 @@ export class McpToolbox implements AgentToolbox {
       throw failure;
     }
   }
+}
+
+/** Throws `AsksPerson` for a tool that is another one by now, and `MCP_TOOL_NOT_ALLOWED` where the person has said no. */
+async function holdToPin(tool: ServerTool, memory: CallMemory): Promise<void> {
+  const change = await findChange(tool, memory);
+  if (change === "none") return;
+  if (change !== "refused") throw new AsksPerson(change);
+  throw refusal("MCP_TOOL_NOT_ALLOWED", `A person does not allow \`${tool.name}\` as its server has changed it.`);
 }
 
 type Releases = readonly (() => void)[];
