@@ -8,7 +8,14 @@ import { isPawlError, PawlError } from "../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../core/trust/grant.ts";
 import { didYouMean } from "../dialects/did-you-mean.ts";
 import { type CapacityOptions, CapacityPools } from "../executors/capacity/capacity-pools.ts";
-import type { HttpService, ListenOptions, OpenApplication, Ports } from "../operations/application/ports.ts";
+import type { LoginVault } from "../executors/mcp-servers/login/sealed-login.ts";
+import type {
+  HttpService,
+  ListenOptions,
+  OpenApplication,
+  Ports,
+  ServiceRecords,
+} from "../operations/application/ports.ts";
 import type { CompiledTexts } from "../operations/definitions/compiled-texts.ts";
 import type { DefinitionLibrary } from "../operations/definitions/definition-library.ts";
 import { loadOptionsOf } from "../operations/definitions/load-options.ts";
@@ -137,7 +144,16 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
   const others = sharedAt === undefined ? {} : otherCallers(sharedAt, onDefect);
   const capacity = new CapacityPools({ clock, limits: pace.limits, patienceMs: pace.patience_ms, ...others });
   const work = composeCodeAndModels({ ...places, capacity });
-  const tools = composeTools({ ...places, work, files: () => parts.files() });
+  const vaultOf = (records: () => Promise<ServiceRecords | undefined>): LoginVault => ({
+    logins: async () => (await records())?.logins,
+    secrets: () => app.secrets(),
+  });
+  const tools = composeTools({
+    ...places,
+    work,
+    files: () => parts.files(),
+    vault: vaultOf(() => parts.serviceIfThere()),
+  });
   const terminals = new TerminalParts({
     ...places,
     environment,
@@ -260,6 +276,17 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
       const asked = { endpoint, context: { appId, requestId, traceId }, filePath: path };
       const { signal } = new AbortController();
       return (await (await work.endpoint()).readDefinitionFile(asked, signal)).content;
+    },
+    async logIn(server, wanted) {
+      const { logIn } = await import("./mcp/log-in.ts");
+      const [address, outbound] = await Promise.all([tools.addressOf(server), openOutbound(config)]);
+      return logIn({ address, outbound, vault: vaultOf(() => parts.service()) }, wanted);
+    },
+    async logOut(server) {
+      const { SealedLogin } = await import("../executors/mcp-servers/login/sealed-login.ts");
+      const { way, ...address } = await tools.addressOf(server);
+      const vault = vaultOf(() => parts.serviceIfThere());
+      return "url" in way && (await new SealedLogin(vault, { ...address, url: way.url }).remove());
     },
     async serveTools(wanted) {
       const { serveTools } = await import("./mcp/serve-terminals.ts");

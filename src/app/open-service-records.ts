@@ -12,6 +12,7 @@ import { openDeadLetterNotes } from "../storage/records/sql-dead-letter-notes.ts
 import { openDeliveries } from "../storage/records/sql-deliveries.ts";
 import { openIdempotencyKeys } from "../storage/records/sql-idempotency-keys.ts";
 import { openSchedules } from "../storage/records/sql-schedules.ts";
+import { openServerLogins } from "../storage/records/sql-server-logins.ts";
 import { openWorkflowDefinitions } from "../storage/records/sql-workflow-definitions.ts";
 import type { SqlDatabase } from "../storage/sql/sql-database.ts";
 import { openConversationFile, openServiceFile } from "../storage/sqlite/record-files.ts";
@@ -84,6 +85,7 @@ function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServic
     definitions: open("definitions", openWorkflowDefinitions(database)),
     deliveries: open("deliveries", openDeliveries(database)),
     schedules: open("schedules", schedules),
+    logins: open("logins", openServerLogins(database)),
     close: () => database.close(),
   };
 }

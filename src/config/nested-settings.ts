@@ -18,6 +18,30 @@ const keepOfStatus = z
   .refine(({ days, runs }) => days !== undefined || runs !== undefined, "says neither `days` nor `runs`")
   .optional();
 
+/** Claude Code has names of its own for two of these. */
+const oauth = z
+  .strictObject({
+    client_id: text,
+    clientId: text,
+    client_secret: text,
+    scope: text,
+    issuer: text,
+    redirect_url: text,
+    callbackPort: z.number().int().min(1).max(65_535).optional(),
+    grant: z.literal("client_credentials").optional(),
+    private_key: text,
+    algorithm: text,
+  })
+  .transform(({ clientId, callbackPort, ...given }) => ({
+    ...(clientId === undefined ? {} : { client_id: clientId }),
+    ...(callbackPort === undefined ? {} : { redirect_url: `http://localhost:${callbackPort}/callback` }),
+    ...given,
+  }))
+  .refine(
+    ({ grant, client_id }) => grant === undefined || client_id !== undefined,
+    "names a `grant` without a `client_id`",
+  );
+
 // Other programs write keys of their own into the same file, so unknown ones are let through.
 export const mcpServerSchema = z.object({
   type: z.enum(["stdio", "http", "streamable-http", "sse"]).optional(),
@@ -34,6 +58,7 @@ export const mcpServerSchema = z.object({
   cwd: text,
   url: text,
   headers: texts.optional(),
+  oauth: oauth.optional(),
   timeout: milliseconds.optional(),
   protocol: z.enum(["auto", "legacy", "2026-07-28"]).optional(),
   tools: z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() }).optional(),

@@ -7,12 +7,13 @@ import { NOTES } from "./records/sql-dead-letter-notes.ts";
 import { CLOSED, DELIVERIES, TRIES } from "./records/sql-deliveries.ts";
 import { CLAIMS } from "./records/sql-idempotency-keys.ts";
 import { SCHEDULES, SLOTS } from "./records/sql-schedules.ts";
+import { LOGINS } from "./records/sql-server-logins.ts";
 import { DEFINITIONS } from "./records/sql-workflow-definitions.ts";
 
 /** The tables of the service, in an order in which they can be brought up to date. */
 export const SERVICE_TABLES: readonly Table[] = [
   ...[KEYS, CLAIMS, NOTES, DELIVERIES, TRIES, CLOSED, SCHEDULES, SLOTS],
-  ...[BUDGETS, SHARES, RAISES, LEASES, DEFINITIONS],
+  ...[BUDGETS, SHARES, RAISES, LEASES, DEFINITIONS, LOGINS],
 ];
 
 export const CONVERSATION_TABLES: readonly Table[] = [EXCHANGES];

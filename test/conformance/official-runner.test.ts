@@ -72,8 +72,27 @@ test("/mcp of `pawl serve` passes what can be asked of any server", async () => 
   }
 });
 
+const CLIENTS = [
+  { runner: "conformance-2025", baseline: "baseline-client-2025.yml", scenarios: 22 },
+  { runner: "conformance-2026", baseline: "baseline-client-2026.yml", scenarios: 33 },
+];
+
+for (const { runner, baseline, scenarios } of CLIENTS) {
+  test(`our client logs in as ${runner} wants it`, async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [mainOf(runner), "list"]);
+    const named = [...new Set(stdout.match(/\bauth\/[\w-]+/g))];
+    expect(named).toHaveLength(scenarios);
+    const command = `${process.execPath} ${fileOf("../fakes/logging-in-client/main.ts")}`;
+    const options = ["--command", command, "--timeout", "200000", "--expected-failures", fileOf(baseline)];
+    for (const scenario of named) {
+      const { code, report } = await run(runner, [...options, "--scenario", scenario], "client");
+      expect({ scenario, code, report }).toMatchObject({ code: 0 });
+    }
+  });
+}
+
 test("each entry of a baseline has its reason", () => {
-  for (const { baseline } of RUNS) {
+  for (const { baseline } of [...RUNS, ...CLIENTS]) {
     const lines = readFileSync(fileOf(baseline), "utf8").split("\n");
     const unexplained = lines.filter((line, i) => line.startsWith("  - ") && !lines[i - 1]?.startsWith("  # "));
     expect(unexplained).toEqual([]);
@@ -106,11 +125,14 @@ function withToken(request: Request): Request {
   return request;
 }
 
-async function run(runner: string, args: readonly string[]): Promise<{ code: number; report: string }> {
+function mainOf(runner: string): string {
+  return fileOf(`node_modules/${runner}/dist/index.js`);
+}
+
+async function run(runner: string, args: readonly string[], of = "server"): Promise<{ code: number; report: string }> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-conformance-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const main = fileOf(`node_modules/${runner}/dist/index.js`);
-  const ended = promisify(execFile)(process.execPath, [main, "server", ...args], { cwd: folder });
+  const ended = promisify(execFile)(process.execPath, [mainOf(runner), of, ...args], { cwd: folder });
   const { stdout, code = 0 } = (await ended.catch((error: { stdout: string; code: number }) => error)) as {
     stdout: string;
     code?: number;

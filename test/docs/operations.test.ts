@@ -12,8 +12,11 @@ const SERVICE_TOOLS = (await loadServiceTools()).own.filter(({ set }) => set !==
 
 const ADVICE = "Describe it as an operation in src/operations, and say where else it is to be had, or why it is not.";
 
-/** Verbs that are a process of their own, and no operation. */
-const PROCESSES = ["serve", "worker", "dev", "own", "test", "completion", "mcp serve", "mcp core", "mcp terminal"];
+/** Verbs that are a process of their own, or need a person's browser on this machine, and no operation. */
+const PROCESSES = [
+  ...["serve", "worker", "dev", "own", "test", "completion", "mcp serve", "mcp core", "mcp terminal"],
+  ...["mcp login", "mcp logout"],
+];
 
 const ALL_OPERATIONS = await loadOperations();
 

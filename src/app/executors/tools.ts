@@ -1,9 +1,12 @@
 import type { Config } from "../../config/load-config.ts";
 import { readVersion } from "../../config/read-version.ts";
+import { isErrorCode } from "../../core/errors/error-table.ts";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Reach } from "../../core/trust/grant.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
-import type { FindAgentToolProblem } from "../../operations/application/ports.ts";
+import type { LoginVault } from "../../executors/mcp-servers/login/sealed-login.ts";
+import type { FindAgentToolProblem, NamedServer } from "../../operations/application/ports.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
 import { once } from "../once.ts";
@@ -17,12 +20,13 @@ interface ToolsOptions {
   /** Runs commands and asks models for tools. */
   readonly work: Pick<CodeAndModels, "generate" | "runCommand" | "endpoint" | "confineServer">;
   files(): Promise<FileStorage>;
+  readonly vault: LoginVault;
 }
 
 export type Tools = ReturnType<typeof composeTools>;
 
 /** Composes the parts that call tools. Each is opened when it is first needed, and shared by all runs of the process. */
-export function composeTools({ appDir, dataDir, config, work, files }: ToolsOptions) {
+export function composeTools({ appDir, dataDir, config, work, files, vault }: ToolsOptions) {
   const { mcp, code } = config.settings;
   const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
   const surroundings = (folder: string, reach?: Reach) => ({
@@ -42,6 +46,7 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
       pingIntervalMs: PING_INTERVAL_MS,
       outbound: await openOutbound(config),
       confine: work.confineServer,
+      vault,
     });
   });
   /** The configured MCP servers. */
@@ -114,6 +119,24 @@ export function composeTools({ appDir, dataDir, config, work, files }: ToolsOpti
     async findAgentToolProblem(...[agent, of, signal]: Parameters<FindAgentToolProblem>) {
       const { findAgentToolProblem } = await import("../../executors/agent/inline/gather-tools.ts");
       return await findAgentToolProblem(agent, { ...of, toolbox }, signal);
+    },
+    /** Where a server is that the application names, or a definition: that one by its URL. Throws `MCP_SERVER_UNKNOWN`, `MCP_SERVER_INVALID`. */
+    async addressOf({ server, url, tenantId }: NamedServer) {
+      const [{ McpServers }, { McpFailure }] = await Promise.all([
+        import("../../executors/mcp-servers/mcp-servers.ts"),
+        import("../../executors/mcp-servers/mcp-failure.ts"),
+      ]);
+      const entries = async () => new Map([[server, { origin: "the command line", settings: { url } }]]);
+      const isOwn = url === undefined && tenantId === undefined;
+      const named = isOwn
+        ? await servers()
+        : new McpServers({ ...surroundings(appDir), tenantId, pool: await pool(), entries });
+      try {
+        return (await named.find(server)).address;
+      } catch (error) {
+        if (!(error instanceof McpFailure) || !isErrorCode(error.failed.code)) throw error;
+        throw new PawlError(error.failed.code, { message: error.message, cause: error });
+      }
     },
     /** Connects the application's own servers that are to be connected at the start. Does not wait for them. */
     async holdEager(): Promise<void> {

@@ -41,6 +41,7 @@ export const RECORD_WRITES: Writes = {
   deliveries: ["add", "claimDue", "release", "record", "skip", "sendAgain", "forgetEndedBefore"],
   schedules: ["add", "edit", "remove", "claim", "addSlots", "settle", "finish"],
   budgets: ["put", "remove", "raise", "lease", "release", "note", "close"],
+  logins: ["save", "claim", "release", "remove"],
   conversations: ["append"],
 };
 

@@ -346,6 +346,16 @@ export const ERRORS = {
   ),
   MCP_UNREACHABLE: row("The MCP server cannot be reached.", "Check its URL and that it runs.", 1),
   MCP_UNAUTHORIZED: row("The MCP server refused the key.", "Set its `headers`, for example Authorization.", 4),
+  MCP_LOGIN_NEEDED: row(
+    "The MCP server wants a login, and there is none that it takes.",
+    "Log in with `pawl mcp login SERVER`, or set its `headers`.",
+    4,
+  ),
+  MCP_LOGIN_FAILED: row(
+    "The login to an MCP server did not succeed.",
+    "See the message; where the issuer registers no clients, set `oauth.client_id` of the server.",
+    4,
+  ),
   MCP_TOOL_UNKNOWN: row("No tool has this name.", "Use one of the names listed, or `SERVER.TOOL`.", 3),
   MCP_TOOL_AMBIGUOUS: row("Several MCP servers offer a tool of this name.", "Write `SERVER.TOOL`.", 3),
   MCP_TOOL_NOT_ALLOWED: row("The tool is switched off.", "Change `tools.allow` or `tools.deny` of its server.", 2),

@@ -15,15 +15,17 @@ import {
 import { toWritable } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Outbound } from "../../ports/outbound.ts";
-import { createRedactor, type Redactor } from "../output/redact.ts";
+import { createLiveRedactor, createRedactor, type Redactor } from "../output/redact.ts";
 import { CallClock } from "./asking/call-clock.ts";
 import type { Answered } from "./asking/input-rounds.ts";
+import type { LoginVault } from "./login/sealed-login.ts";
+import { ServerLogin } from "./login/server-login.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
 import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
-import { HttpTransport, SseTransport } from "./transports/http-transport.ts";
+import { fetchFor, HttpTransport, SseTransport } from "./transports/http-transport.ts";
 import { CALL_KEY, MessageReader } from "./transports/message-reader.ts";
 import { type Confine, ProcessTransport } from "./transports/process-transport.ts";
 
@@ -34,6 +36,8 @@ export interface ConnectionOptions {
   /** Ends what a killed process of ours would leave behind. */
   readonly guard: GroupGuard;
   readonly outbound: Outbound;
+  /** Absent: nobody has logged in anywhere. */
+  readonly vault?: LoginVault | undefined;
   /** Puts servers into the sandbox that definitions name, which are not the operator's. */
   readonly confine: Confine;
   /** Aborts when the connection is not needed any more. */
@@ -96,8 +100,11 @@ async function connect(
   versionNegotiation: VersionNegotiationOptions,
 ): Promise<Connection> {
   if (options.lifetime.aborted) throw stoppedFailure();
-  const reader = new MessageReader(createRedactor(address.secrets));
-  const transport = createTransport(address, reader, options);
+  const login = findLogin(address, options);
+  const secrets = () => (login === undefined ? address.secrets : [...address.secrets, ...login.secrets]);
+  const redactor = createLiveRedactor(secrets);
+  const reader = new MessageReader(redactor);
+  const transport = createTransport(address, reader, { ...options, login });
   const timeoutMs = address.connectTimeoutMs ?? options.connectTimeoutMs;
   const onChanged = () => connection.forgetTools();
   const client = createClient(address, options.version, {
@@ -108,7 +115,7 @@ async function connect(
     client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
       connection.hearQuestion(mcpReq.id, params),
     );
-  const connection = new Connection(address, { client, transport, reader, timeoutMs });
+  const connection = new Connection(address, { client, transport, reader, redactor, secrets, timeoutMs });
   const giveUp = () => connection.close().catch(() => undefined);
   options.lifetime.addEventListener("abort", giveUp, { once: true });
   try {
@@ -152,13 +159,22 @@ function toldRoots(roots: ServerAddress["roots"]) {
   return roots.filter(({ uri }) => uri.startsWith("file://")).map((root) => ({ ...root }));
 }
 
+/** A server whose entry says how we show who we are is told nothing else. */
+function findLogin(address: ServerAddress, options: ConnectionOptions): ServerLogin | undefined {
+  const { way } = address;
+  if (way.kind === "process" || new Headers(way.headers).has("authorization")) return undefined;
+  return new ServerLogin(address, way, options);
+}
+
 function createTransport(
   { way }: ServerAddress,
   reader: MessageReader,
-  { guard, outbound, confine }: ConnectionOptions,
+  { guard, outbound, confine, login }: ConnectionOptions & { readonly login: ServerLogin | undefined },
 ): Transport {
   if (way.kind === "process") return new ProcessTransport(way, reader, { guard, confine });
-  return way.kind === "http" ? new HttpTransport(way, outbound, reader) : new SseTransport(way, outbound, reader);
+  const plain = fetchFor(way, outbound);
+  const ask = login === undefined ? plain : login.fetch(plain);
+  return way.kind === "http" ? new HttpTransport(way, ask, reader) : new SseTransport(way, ask, reader);
 }
 
 function toNegotiation({ protocol, way }: ServerAddress): VersionNegotiationOptions {
@@ -171,6 +187,9 @@ interface ConnectionParts {
   readonly client: Client;
   readonly transport: Transport;
   readonly reader: MessageReader;
+  readonly redactor: Redactor;
+  /** Those that are known now. */
+  secrets(): readonly string[];
   /** To connect, and to list tools. */
   readonly timeoutMs: number;
 }
@@ -182,6 +201,7 @@ export class Connection {
   readonly #client: Client;
   readonly #transport: Transport;
   readonly #reader: MessageReader;
+  readonly #secrets: () => readonly string[];
   readonly #timeoutMs: number;
   #hearClosed: () => void = () => undefined;
   #tools: Promise<Listed> | undefined;
@@ -190,8 +210,9 @@ export class Connection {
   /** It has asked while several calls were under way, and nobody could say whose question it was. */
   #isOneByOne = false;
 
-  constructor(address: ServerAddress, { client, transport, reader, timeoutMs }: ConnectionParts) {
-    this.redactor = createRedactor(address.secrets);
+  constructor(address: ServerAddress, { client, transport, reader, redactor, secrets, timeoutMs }: ConnectionParts) {
+    this.redactor = redactor;
+    this.#secrets = secrets;
     this.#address = address;
     this.#client = client;
     this.#transport = transport;
@@ -319,8 +340,8 @@ export class Connection {
   }
 
   context(asked?: string): ServerContext {
-    const { name, way, secrets } = this.#address;
-    const context = { server: name, secrets, asked, noise: this.#reader.noise };
+    const { name, way } = this.#address;
+    const context = { server: name, secrets: this.#secrets(), asked, noise: this.#reader.noise };
     if (!(this.#transport instanceof ProcessTransport))
       return { ...context, where: "url" in way ? way.url.origin : "" };
     const { ending, hasDied, stderr } = this.#transport;

@@ -206,6 +206,8 @@ export class ManagedServer {
 
   #recordFailure(failure: McpFailure): void {
     this.#lastFailure = failure;
+    // A person may log in at any time, and no server is kept busy by being asked.
+    if (failure.failed.code === "MCP_LOGIN_NEEDED") return;
     this.#hasDied = failure.failed.workerDied === true;
     this.#failuresInARow += 1;
     this.#nextTryAt = performance.now() + computeRestartDelayMs(this.#failuresInARow, Math.random());

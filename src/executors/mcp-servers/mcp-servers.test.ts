@@ -314,9 +314,11 @@ test("servers are reached over HTTP in both eras, with their headers", async () 
     await call(servers, { ...request, onProgress: ({ progress }) => heard.push(progress) });
     expect(heard).toEqual([1, 2]);
   }
-  for (const server of ["wrong", "keyless"]) {
-    expect(await failureOf(servers.list(server, NEVER))).toMatchObject({ code: "MCP_UNAUTHORIZED", retryable: false });
-  }
+  for (const [server, code] of [
+    ["wrong", "MCP_UNAUTHORIZED"],
+    ["keyless", "MCP_LOGIN_NEEDED"],
+  ] as const)
+    expect(await failureOf(servers.list(server, NEVER))).toMatchObject({ code, retryable: false });
 });
 
 test("a call over HTTP is cancelled by closing its stream, and an answer that is too large is not held", async () => {

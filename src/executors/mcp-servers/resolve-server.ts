@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Reach } from "../../core/trust/grant.ts";
 import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import { type McpFailure, refusal } from "./mcp-failure.ts";
-import type { Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";
+import type { OAuthSettings, Protocol, ServerEntry, ServerRoot, ServerSettings } from "./server-entry.ts";
 
 /** The resolved address of a server. It holds secrets, so it is never stored or shown. */
 export interface ServerAddress {
@@ -40,6 +40,8 @@ export interface HttpWay {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly reach: Reach;
+  /** Who we are to the issuer of its tokens, as far as that is given. */
+  readonly oauth?: OAuthSettings | undefined;
 }
 
 interface ResolvedRoot {
@@ -107,6 +109,7 @@ function resolveWay(settings: ServerSettings, resolving: Resolving): ProcessWay 
       url: toUrl(texts.resolve(url, "url"), resolving),
       headers: texts.map(settings.headers, "headers"),
       reach: resolving.around.reach ?? "anywhere",
+      oauth: settings.oauth && texts.map({ ...settings.oauth }, "oauth"),
     };
   }
   if (type !== undefined && type !== "stdio") throw problem(`its type is \`${type}\`, which needs a \`url\``);
@@ -175,12 +178,13 @@ class TextResolver {
     });
   }
 
-  map(values: Readonly<Record<string, string>> | undefined, where: string): Record<string, string> {
-    const resolved = Object.entries(values ?? {}).map(([key, text]) => {
+  map(values: Readonly<Record<string, string | undefined>> | undefined, where: string): Record<string, string> {
+    const resolved = Object.entries(values ?? {}).flatMap(([key, text]) => {
+      if (text === undefined) return [];
       const value = this.resolve(text, `${where}.${key}`);
       // `Bearer abc` is a secret as a whole, and so is `abc`.
       if (SECRET_NAME.test(key)) this.secrets.push(value, value.slice(value.lastIndexOf(" ") + 1));
-      return [key, value] as const;
+      return [[key, value] as const];
     });
     return Object.fromEntries(resolved);
   }

@@ -14,6 +14,7 @@ export interface ServerSettings {
   readonly cwd?: string | undefined;
   readonly url?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly oauth?: OAuthSettings | undefined;
   /** Milliseconds without a sign of life from a call. */
   readonly timeout?: number | undefined;
   readonly protocol?: Protocol | undefined;
@@ -35,6 +36,22 @@ export interface ServerSettings {
   readonly required?: boolean | undefined;
   /** `eager`: connected at the start and held. Default: when it is first needed. */
   readonly start?: "lazy" | "eager" | undefined;
+}
+
+/** Of OAuth 2.1. A client that is not given registers itself when somebody logs in. */
+export interface OAuthSettings {
+  readonly client_id?: string | undefined;
+  readonly client_secret?: string | undefined;
+  /** Absent: what the server says that it wants. */
+  readonly scope?: string | undefined;
+  /** The only issuer that the client is shown to. */
+  readonly issuer?: string | undefined;
+  /** On this machine, with its port, where the issuer wants to know it. */
+  readonly redirect_url?: string | undefined;
+  /** `client_credentials`: the client is given tokens for its own secret or key, and nobody logs in. */
+  readonly grant?: string | undefined;
+  readonly private_key?: string | undefined;
+  readonly algorithm?: string | undefined;
 }
 
 /** A place that the server may know of: a folder, or any URI. */

@@ -56,7 +56,7 @@ const DIED = { workerDied: true } as const;
 
 /** Nothing was asked of any tool yet. */
 export function toConnectFailure(error: unknown, context: ServerContext): McpFailure {
-  return error instanceof McpFailure ? error : create(explainConnect(error, context), error, context);
+  return findFailure(error) ?? create(explainConnect(error, context), error, context);
 }
 
 function explainConnect(error: unknown, context: ServerContext): Meaning {
@@ -86,9 +86,15 @@ function findRefusal(error: unknown): PawlError | undefined {
   return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined;
 }
 
+/** Our own, of a login: nothing was done. */
+function findFailure(error: unknown): McpFailure | undefined {
+  if (error instanceof McpFailure) return error;
+  return error instanceof Error && error.cause !== undefined ? findFailure(error.cause) : undefined;
+}
+
 /** The tool may have done something. */
 export function toCallFailure(error: unknown, context: CallContext): McpFailure {
-  return error instanceof McpFailure ? error : create(explainCall(error, context), error, context);
+  return findFailure(error) ?? create(explainCall(error, context), error, context);
 }
 
 function explainCall(error: unknown, context: CallContext): Meaning {

@@ -26,6 +26,25 @@ export function createRedactor(secrets: readonly (string | undefined)[]): Redact
   };
 }
 
+/** The same for secrets that change: `read` returns those that are known now. */
+export function createLiveRedactor(read: () => readonly string[]): Redactor {
+  let known = read();
+  let redactor = createRedactor(known);
+  const now = () => {
+    const secrets = read();
+    if (secrets.length !== known.length || secrets.some((secret, i) => secret !== known[i])) {
+      known = secrets;
+      redactor = createRedactor(secrets);
+    }
+    return redactor;
+  };
+  return {
+    text: (text) => now().text(text),
+    json: (value) => now().json(value),
+    bytes: (content) => now().bytes(content),
+  };
+}
+
 /** Redacts the final outcome: error texts of the runtime, and values that parsing has unpacked. */
 export function redactOutcome(outcome: Outcome, redactor: Redactor): Outcome {
   if (outcome.status === "failed") {

@@ -22,6 +22,7 @@ import type { DeadLetterNotes } from "../../ports/service/dead-letter-notes.ts";
 import type { Deliveries } from "../../ports/service/deliveries.ts";
 import type { IdempotencyKeys } from "../../ports/service/idempotency-keys.ts";
 import type { Schedules } from "../../ports/service/schedules.ts";
+import type { ServerLogins } from "../../ports/service/server-logins.ts";
 import type { WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
@@ -229,6 +230,10 @@ export interface OpenApplication extends Ports {
   listen(options: ListenOptions): Promise<HttpService>;
   /** Offers terminals and workflows over them as an MCP server, until the other program is gone or `stop` aborts. */
   serveTerminals(options: ServeTerminalsOptions): Promise<void>;
+  /** Lets a person log in to an MCP server. Returns what the login may do, as far as it says. Throws `MCP_LOGIN_FAILED`. */
+  logIn(server: NamedServer, options: LogInOptions): Promise<string>;
+  /** Forgets the login. False: there was none. */
+  logOut(server: NamedServer): Promise<boolean>;
   /** Offers the built-in tools (`core.*`) to other programs as an MCP server, until they are gone or `stop` aborts. */
   serveTools(options: ServeToolsOptions): Promise<void>;
   /** Offers runs, workflows and schedules as an MCP server, until the other program is gone or `stop` aborts. Owns nothing. */
@@ -275,6 +280,19 @@ export interface ServeRunsOptions {
 export interface ServeTerminalsOptions extends ServeRunsOptions {
   /** With the tools over runs. */
   readonly withRuns: boolean;
+}
+
+/** An MCP server: of the application's, or of a definition that names its URL, which may be a tenant's. */
+export interface NamedServer {
+  readonly server: string;
+  readonly url?: string | undefined;
+  readonly tenantId?: string | undefined;
+}
+
+export interface LogInOptions {
+  readonly opensBrowser: boolean;
+  tell(line: string): void;
+  readonly stop: AbortSignal;
 }
 
 export interface ListenOptions {
@@ -326,6 +344,7 @@ export interface ServiceRecords {
   readonly deliveries: Deliveries;
   readonly schedules: Schedules;
   readonly budgets: Budgets;
+  readonly logins: ServerLogins;
 }
 
 export interface Records {

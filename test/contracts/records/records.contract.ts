@@ -6,6 +6,7 @@ import { describeDeliveriesContract } from "./deliveries.contract.ts";
 import { describeIdempotencyKeysContract } from "./idempotency-keys.contract.ts";
 import type { RecordsUnderTest } from "./records-under-test.ts";
 import { describeSchedulesContract } from "./schedules.contract.ts";
+import { describeServerLoginsContract } from "./server-logins.contract.ts";
 import { describeWorkflowDefinitionsContract } from "./workflow-definitions.contract.ts";
 
 /** What all records promise. */
@@ -17,5 +18,6 @@ export function describeRecordsContract(records: RecordsUnderTest): void {
   describeDeliveriesContract(records);
   describeIdempotencyKeysContract(records);
   describeSchedulesContract(records);
+  describeServerLoginsContract(records);
   describeWorkflowDefinitionsContract(records);
 }

@@ -31,6 +31,8 @@ export interface RunningPawl {
   readonly ended: Promise<PawlResult>;
   /** Resolves as soon as the text has been written to stderr; rejects where the process ends without it. */
   said(text: string): Promise<void>;
+  /** The first match on stderr, as soon as there is one. */
+  told(pattern: RegExp): Promise<string>;
   /** Resolves with stdout as soon as it has the text; rejects where the process ends without it. */
   printed(text: string): Promise<string>;
   /** The id of the run that the process shows. */
@@ -144,6 +146,11 @@ class Process implements RunningPawl {
     await this.#until(this.#child.stderr, () => this.#stderr, text);
   }
 
+  async told(pattern: RegExp): Promise<string> {
+    await this.#until(this.#child.stderr, () => this.#stderr, pattern);
+    return pattern.exec(this.#stderr)?.[0] ?? "";
+  }
+
   async printed(text: string): Promise<string> {
     await this.#until(this.#child.stdout, () => this.#stdout, text);
     return this.#stdout;
@@ -160,12 +167,12 @@ class Process implements RunningPawl {
     this.#child.kill(signal);
   }
 
-  async #until(stream: Readable, written: () => string, text: string): Promise<void> {
+  async #until(stream: Readable, written: () => string, text: string | RegExp): Promise<void> {
     let hasEnded = false;
     const end = this.ended.then(() => {
       hasEnded = true;
     });
-    while (!written().includes(text)) {
+    while (!(text instanceof RegExp ? text.test(written()) : written().includes(text))) {
       if (hasEnded) throw new Error(`The process ended without "${text}":\n${this.#stdout}${this.#stderr}`);
       await Promise.race([end, once(stream, "data")]);
     }

@@ -25,8 +25,8 @@ export const STREAM_ENDED = -32_097;
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #reader: MessageReader;
 
-  constructor(way: HttpWay, outbound: Outbound, reader: MessageReader) {
-    super(way.url, { requestInit: { headers: way.headers }, fetch: readAnswers(fetchFor(way, outbound), reader) });
+  constructor(way: HttpWay, ask: FetchLike, reader: MessageReader) {
+    super(way.url, { requestInit: { headers: way.headers }, fetch: readAnswers(ask, reader) });
     this.#reader = reader;
     reader.deliver = (message) => this.onmessage?.(message);
   }
@@ -54,11 +54,8 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 export class SseTransport extends SSEClientTransport {
   readonly #reader: MessageReader;
 
-  constructor(way: HttpWay, outbound: Outbound, reader: MessageReader) {
-    super(way.url, {
-      requestInit: { headers: { ...way.headers } },
-      fetch: readEvents(fetchFor(way, outbound), reader),
-    });
+  constructor(way: HttpWay, ask: FetchLike, reader: MessageReader) {
+    super(way.url, { requestInit: { headers: { ...way.headers } }, fetch: readEvents(ask, reader) });
     this.#reader = reader;
     reader.deliver = (message) => this.onmessage?.(message);
   }
@@ -70,7 +67,7 @@ export class SseTransport extends SSEClientTransport {
 }
 
 /** Requests to one server: bounded, and with their headers to no other origin. */
-function fetchFor({ reach }: HttpWay, outbound: Outbound): FetchLike {
+export function fetchFor({ reach }: HttpWay, outbound: Outbound): FetchLike {
   // Where any address may be asked, connections are kept, which spares a handshake for each call.
   const ask: FetchLike = reach === "anywhere" ? fetch : toFetch(outbound, reach);
   return async (url, init) => {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { CommonOptions } from "../cli-context.ts";
-import { tell } from "../print.ts";
+import { type CommonOptions, formatOf, isInteractive } from "../cli-context.ts";
+import { print, printEnvelope, tell } from "../print.ts";
 import { withStopSignals } from "../stop-signals.ts";
 import { withCommon } from "./common-options.ts";
 import { toPort } from "./option-values.ts";
@@ -30,6 +30,7 @@ export function addMcp(program: Command, perform: Perform): void {
       ),
     );
   addMcpTerminal(mcp, perform);
+  addLogins(mcp, perform);
   withCommon(mcp.command("core").description("the built-in tools `core.*` as an MCP server over stdin and stdout"))
     .option("--http", "over HTTP, on this machine only")
     .option("--port <n>", "with --http; 0, the default, picks a free one", toPort)
@@ -43,6 +44,43 @@ export function addMcp(program: Command, perform: Perform): void {
         }),
       );
     });
+}
+
+interface LoginOptions extends CommonOptions {
+  readonly browser?: boolean;
+  readonly forUrl?: string;
+  readonly tenant?: string;
+}
+
+/** They are about logins of this application, wherever its server runs. */
+function addLogins(mcp: Command, perform: Perform): void {
+  const withServer = (command: Command) =>
+    withCommon(command.argument("<server>", "its name in `.mcp.json` or `mcp.servers`"))
+      .option("--for-url <url>", "of a server that a definition names: its URL")
+      .option("--tenant <id>", "with --for-url: the tenant whose definition it is");
+  const toNamed = (server: string, { forUrl: url, tenant: tenantId }: LoginOptions) => ({ server, url, tenantId });
+  withServer(mcp.command("login").description("log in to an MCP server (OAuth), in a browser"))
+    .option("--no-browser", "only show the address")
+    .action((server: string, options: LoginOptions) =>
+      perform(options, (app) =>
+        withStopSignals(async ({ stop }) => {
+          const opensBrowser = options.browser !== false && isInteractive();
+          const scope = await app.logIn(toNamed(server, options), { opensBrowser, tell, stop });
+          if (formatOf(options) === "text") print(`You are logged in to ${server}${scope ? ` (${scope})` : ""}.`);
+          else printEnvelope({ server, scope });
+          return 0;
+        }),
+      ),
+    );
+  withServer(mcp.command("logout").description("forget the login to an MCP server")).action(
+    (server: string, options: LoginOptions) =>
+      perform(options, async (app) => {
+        const wasIn = await app.logOut(toNamed(server, options));
+        if (formatOf(options) === "text") print(wasIn ? `The login to ${server} is forgotten.` : "There was no login.");
+        else printEnvelope({ server, was_logged_in: wasIn });
+        return 0;
+      }),
+  );
 }
 
 function toReach({ http, host, port = 0, token }: ReachOptions) {
