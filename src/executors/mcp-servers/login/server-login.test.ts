@@ -45,6 +45,13 @@ test("a login is its tenant's, its server's and its address's own", async () => 
   expect(server.seen.calls).toEqual(["own", "theirs"]);
 });
 
+test("who is told to log in at a server of a definition is told its address and its tenant", async () => {
+  const { url } = await startOAuthServer();
+  const vault = openVault(temporaryFolder());
+  const servers = serversAt(url, { vault, tenantId: "acme", origin: "the definition" });
+  await expect(callOf(servers, "never")).rejects.toThrow(`\`pawl mcp login shop --tenant acme --for-url ${url}\``);
+});
+
 test("a row that was put in the place of another one is no login", async () => {
   const server = await startOAuthServer();
   const folder = temporaryFolder();
@@ -113,13 +120,17 @@ interface At {
   readonly name?: string;
   readonly url?: string;
   readonly oauth?: OAuthSettings;
+  readonly origin?: string;
 }
 
-function serversAt(url: string, { vault, tenantId, name = "shop", url: given = url, oauth }: At): McpServers {
+function serversAt(
+  url: string,
+  { vault, tenantId, name = "shop", url: given = url, oauth, origin = ".mcp.json" }: At,
+): McpServers {
   return new McpServers({
     folder: process.cwd(),
     env: () => undefined,
-    entries: async () => new Map([[name, { origin: ".mcp.json", settings: { url: given, oauth } }]]),
+    entries: async () => new Map([[name, { origin, settings: { url: given, oauth } }]]),
     pool: openPool({ vault }),
     timeoutMs: 30_000,
     tenantId,

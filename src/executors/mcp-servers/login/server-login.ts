@@ -178,8 +178,10 @@ export class ServerLogin {
   #needed(what: string): McpFailure {
     // Somebody may log in before the next request.
     this.#isKnown = false;
-    const { name, tenantId } = this.#address;
-    const of = tenantId === undefined ? "" : ` --tenant ${tenantId} --for-url ${this.#way.url.href}`;
+    const { name, tenantId, origin } = this.#address;
+    const whose = tenantId === undefined ? "" : ` --tenant ${tenantId}`;
+    // Its name says nothing outside of its definition.
+    const of = origin === "the definition" ? `${whose} --for-url ${this.#way.url.href}` : whose;
     const message = `The MCP server ${this.#shown()} ${what}: \`pawl mcp login ${name}${of}\`.`;
     return refusal("MCP_LOGIN_NEEDED", createRedactor(this.#address.secrets).text(message));
   }
