@@ -56,6 +56,8 @@ export class MessageReader {
   /** The calls in whose streams requests of the server came, by the ids of these. */
   readonly #askedDuring = new BoundedMap<string, string>(MAX_ASKED_DURING);
   #lastId = -1;
+  /** It speaks a revision with a handshake, whose results do not say of what type they are. */
+  #isLegacy = false;
   /** Notifications since the last answer: some servers answer them too. */
   #notifications = 0;
   #noise = "";
@@ -80,7 +82,10 @@ export class MessageReader {
     }
     const { id } = message;
     // What came before it was a question of which protocol the server speaks.
-    if (method === "initialize") this.#waiting.clear();
+    if (method === "initialize") {
+      this.#waiting.clear();
+      this.#isLegacy = true;
+    }
     if (this.#waiting.size === 0) this.#noise = "";
     if (method === "tools/list" && params?.["cursor"] === undefined) this.list.begin();
     if (typeof id === "number") this.#lastId = Math.max(this.#lastId, id);
@@ -150,7 +155,9 @@ export class MessageReader {
     const checked = method === "tools/list" && isJsonObject(result) ? this.list.check(result) : result;
     const why = findFlaw(method, checked);
     if (why !== undefined) return toUnreadable(asked, { why, shown: showStart(text, this.#redactor) });
-    return { jsonrpc: "2.0", id, result: checked ?? {} } as JSONRPCMessage;
+    // A result that says nothing is complete.
+    const typed = this.#isLegacy ? checked : { resultType: "complete", ...asObject(checked) };
+    return { jsonrpc: "2.0", id, result: typed ?? {} } as JSONRPCMessage;
   }
 
   #answer({ id }: Asked, message: JSONRPCMessage): void {
