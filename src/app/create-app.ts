@@ -408,7 +408,7 @@ async function listen(parts: Listening, options: ListenOptions): Promise<HttpSer
   const { level, format: wanted } = config.settings.log;
   const format = wanted !== "auto" ? wanted : options.isTerminal === true ? "pretty" : "json";
   const log = await createLog({ level, format, mask: app.mask, write: (line) => options.log(line) });
-  void host.owned.then(({ loss, storage }) => {
+  void host.owned.then(({ seat: { loss, storage } }) => {
     if (loss !== undefined) log.write("error", `storage: DATA_LOST ${loss}`, { code: "DATA_LOST" });
     storage.start(log);
   });

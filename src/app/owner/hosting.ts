@@ -98,7 +98,7 @@ export class Hosting {
   }
 
   async storageTrouble() {
-    return (await this.#ownership())?.storage.trouble;
+    return (await this.#ownership())?.seat.storage.trouble;
   }
 
   async waits(runs: readonly string[]): Promise<Waits> {
@@ -275,7 +275,7 @@ export class Hosting {
       tell,
     });
     const { ownership, resumed } = await steps.step("the runs that an earlier process has left", opening);
-    await parts.own(ownership.journal);
+    await parts.own(ownership.seat.journal);
     await terminals.keepLeftRecordings();
     const runs = resumed === 1 ? "1 run" : `${resumed} runs`;
     if (resumed > 0) tell(`Resuming ${runs} of an earlier process.`);

@@ -5,12 +5,11 @@ import type { JsonObject } from "../../core/json.ts";
 import { LocalHost } from "../../hosts/local/local-host.ts";
 import type { LocalHostOptions } from "../../hosts/local/local-host-options.ts";
 import type { RunHost } from "../../hosts/run-host.ts";
-import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import { doAll } from "../do-all.ts";
 import { Regexes } from "../regexes.ts";
 import type { OpenedRestate } from "../restate/open-restate.ts";
-import type { Seat, StorageWatch } from "../seat/seat.ts";
+import type { Seat } from "../seat/seat.ts";
 import { OwnerServer, type OwnerServerOptions } from "./owner-server.ts";
 
 export interface OwnershipParts {
@@ -169,16 +168,8 @@ export class Ownership {
     return this.#owned.host;
   }
 
-  get journal(): Journal {
-    return this.#owned.seat.journal;
-  }
-
-  get storage(): StorageWatch {
-    return this.#owned.seat.storage;
-  }
-
-  get loss(): string | undefined {
-    return this.#owned.seat.loss;
+  get seat(): Seat {
+    return this.#owned.seat;
   }
 
   /** The address at which requests are taken: by this process, or by the server that waits for the data. */

@@ -140,7 +140,9 @@ export class ReconnectingHost implements AppHost {
 
   async finishOutbox(ids: readonly number[]): Promise<void> {
     await this.#withOwner((connection) =>
-      connection.role === "owner" ? connection.ownership.journal.finishOutbox(ids) : connection.host.finishOutbox(ids),
+      connection.role === "owner"
+        ? connection.ownership.seat.journal.finishOutbox(ids)
+        : connection.host.finishOutbox(ids),
     );
   }
 

@@ -270,11 +270,6 @@ export const ERRORS = {
     1,
   ),
   OUTPUT_TOO_LARGE: row("The output is larger than the limit.", "Return less, or raise `limits.max_output_bytes`.", 1),
-  CONTROL_VALUE_TOO_LARGE: row(
-    "A value that a condition reads is too large.",
-    "Let the condition read something smaller.",
-    1,
-  ),
   EXECUTOR_FAULT: row("An executor broke down.", "This is a defect; please report it with the run's events.", 1),
   AGENT_UNREACHABLE: row(
     "The agent server cannot be reached.",

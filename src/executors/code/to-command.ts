@@ -1,8 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { writeExact } from "../../core/exact-json.ts";
+import { namesIn } from "../sandbox/kernel/processes.ts";
 import type { Visible } from "../sandbox/sandbox.ts";
 import type { Convention } from "./choose-convention.ts";
 import type { Python } from "./find-python.ts";
@@ -139,12 +140,4 @@ function isMoreThanPackages(path: string, kept: readonly string[]): boolean {
   const holds = (folder: string) => folder !== "" && (folder === path || folder.startsWith(`${path}/`));
   if (path === "/" || FOLDERS_OF_HOMES.includes(dirname(path)) || [...homes, ...kept].some(holds)) return true;
   return basename(path) === ".ssh" || namesIn(path).some((name) => PRIVATE_NAMES.includes(name));
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
 import { writeExact } from "../../core/exact-json.ts";
+import { namesIn } from "./kernel/processes.ts";
 import type { SandboxSpec, Visible } from "./sandbox.ts";
 
 /** A program that has been started and waits for its input. */
@@ -138,18 +139,15 @@ export function toKey({
 function identityOf(what: Visible): readonly string[] {
   if (what.kind === "text") return [];
   if (what.kind !== "entries") return [fileOf(what.path)];
-  return [fileOf(what.path), ...namesIn(what.path).map((name) => `${name} ${fileOf(join(what.path, name))}`)];
+  return [
+    fileOf(what.path),
+    ...namesIn(what.path)
+      .sort()
+      .map((name) => `${name} ${fileOf(join(what.path, name))}`),
+  ];
 }
 
 function fileOf(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found === undefined ? "" : `${found.dev} ${found.ino} ${found.mode}`;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
 }

@@ -2,6 +2,7 @@ import { createMask } from "../../config/create-mask.ts";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { parseExact } from "../../core/exact-json.ts";
 import { resolveEnv } from "../../core/expressions/resolve-env.ts";
+import { decodeSegment } from "../../core/graph/path-pattern.ts";
 import { traceParentOf } from "../../hosts/trace-context.ts";
 import type { Mailer, MailMessage, MailResult } from "../../ports/mailer.ts";
 import type { Outbound, OutboundResult } from "../../ports/outbound.ts";
@@ -166,18 +167,11 @@ function toTarget(written: string, given: Readonly<Record<string, string>>): Tar
   }
   const url = URL.parse(written);
   if (url === null || (url.username === "" && url.password === "")) return { url: written, headers };
-  const pair = `${decode(url.username)}:${decode(url.password)}`;
+  const [user, password] = [url.username, url.password].map((each) => decodeSegment(each) ?? each);
+  const pair = `${user}:${password}`;
   url.username = "";
   url.password = "";
   return { url: url.href, headers: { authorization: `Basic ${Buffer.from(pair).toString("base64")}`, ...headers } };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 interface Made {

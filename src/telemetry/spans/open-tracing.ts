@@ -1,4 +1,5 @@
 import { writeExact } from "../../core/exact-json.ts";
+import { decodeSegment } from "../../core/graph/path-pattern.ts";
 import type { RunObserver } from "../../ports/run-observer.ts";
 import { RunSpans } from "./run-spans.ts";
 import { type Span, toOtlp } from "./to-otlp.ts";
@@ -46,17 +47,11 @@ export function openTracing({ endpoint, headers, tell, ...options }: TracingOpti
 function readHeaders(text: string): Record<string, string> {
   const pairs = text.split(",").flatMap((pair) => {
     const [, name, value] = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*=(.*)$/s.exec(pair) ?? [];
-    return name === undefined || value === undefined ? [] : [[name.toLowerCase(), decode(value.trim())] as const];
+    return name === undefined || value === undefined
+      ? []
+      : [[name.toLowerCase(), decodeSegment(value.trim()) ?? value.trim()] as const];
   });
   return Object.fromEntries(pairs);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 interface OtlpOptions {

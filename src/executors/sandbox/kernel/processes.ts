@@ -95,7 +95,8 @@ function numberAfter(text: string, label: string): number {
   return at === -1 ? 0 : Number.parseInt(text.slice(at + label.length, at + label.length + 40), 10);
 }
 
-function namesIn(folder: string): string[] {
+/** None where it cannot be read. */
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

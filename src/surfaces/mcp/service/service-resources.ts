@@ -1,5 +1,6 @@
 import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
+import { decodeSegment } from "../../../core/graph/path-pattern.ts";
 import type { Care, DefinitionPorts, Driving } from "../../../operations/application/ports.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
@@ -73,7 +74,7 @@ async function readResource(app: DefinitionPorts & Driving & Care, uri: string):
   const [, , list] = /^(pawl|sandcastle):\/\/(workflows|runs|schedules|health)$/.exec(uri) ?? [];
   if (list !== undefined) return readList(app, list);
   const [, kind, written = ""] = /^(workflow|run|schedule):\/\/([^/?#]+)$/.exec(uri) ?? [];
-  const id = decode(written);
+  const id = decodeSegment(written);
   if (kind === undefined || id === undefined)
     throw new ResourceNotFoundError(uri, `There is no resource ${uri}: see the templates.`);
   try {
@@ -113,12 +114,4 @@ async function listValues(app: DefinitionPorts & Driving & Care, argument: strin
 
 function isUnknown({ code }: PawlError): boolean {
   return ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "WORKFLOW_NOT_FOUND", "SCHEDULE_NOT_FOUND"].includes(code);
-}
-
-function decode(written: string): string | undefined {
-  try {
-    return decodeURIComponent(written);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { decodeSegment } from "../../../../core/graph/path-pattern.ts";
 
 /**
  * Text from outside (ids, messages, prompts) as one harmless line: escape sequences are gone, line breaks are blanks, and
@@ -17,13 +18,5 @@ export function sanitizeLine(text: string): string {
 
 /** A step's address as a person reads it: with the names as they were written. Addresses to give back stay escaped. */
 export function showPath(path: string): string {
-  return sanitize(path.replace(/(?:%[\dA-F]{2})+/g, unescaped));
-}
-
-function unescaped(escaped: string): string {
-  try {
-    return decodeURIComponent(escaped);
-  } catch {
-    return escaped;
-  }
+  return sanitize(path.replace(/(?:%[\dA-F]{2})+/g, (escaped) => decodeSegment(escaped) ?? escaped));
 }
