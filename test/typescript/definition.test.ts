@@ -177,7 +177,29 @@ test("a callback whose text cannot be read is run as it is", () => {
   expect(() => workflow("w", { input: Input }, bound)).not.toThrow();
 });
 
+const odd = (options: object) => options as never;
+
+test.each<readonly [string, Callback, string]>([
+  ["an option that is misspelt", () => run("a", {}, () => 1, odd({ retries: 3 })), "`retries` is no option of `a`"],
+  ["half a version", () => run("a", {}, () => 1, { version: 1.5 }), "`version` of `a` is `1.5`"],
+  ["a growth of pauses", () => run("a", {}, () => 1, { retry: odd({ attempts: 2, backoff: "cubic" }) }), "`backoff`"],
+  ["an agent without a model", () => agent("a", odd({ prompt: "x" })), "`model` of `a` is missing"],
+  ["no turns", () => agent("a", { prompt: "x", model: "m", maxTurns: 0 }), "`maxTurns` of `a` is `0`"],
+  ["a form", () => approval("a", { form: odd({ yes: "boolean" }) }), "`form` of `a` is of the type object"],
+  ["a wait for nothing", () => wait("a", odd([])[0]), "does not say what it waits for"],
+  ["a window", ({ input }) => each(input.list, (item) => item, { window: 0 }), "`window` of `each` is `0`"],
+  ["a called tag", () => run("a", { t: text(untyped("x") as never) }, () => 1), "`text` is called"],
+])("%s that cannot be is refused by its name, also in JavaScript", (_, does, words) => {
+  const defines = () => workflow("w", { input: Input }, does);
+  expect(defines).toThrow(
+    expect.objectContaining({ code: "DEFINITION_INVALID", message: expect.stringContaining(words) }),
+  );
+});
+
 test.each<readonly [string, () => unknown]>([
+  ["a trigger of another kind", () => workflow("w", { trigger: odd({ queues: "x" }) }, () => 1)],
+  ["an option that is misspelt", () => workflow("w", odd({ timeouts: "1h" }), () => 1)],
+  ["a budget of text", () => workflow("w", { budget: odd({ usd: "2" }) }, () => 1)],
   ["no place for a step", () => workflow("w", { concurrency: 0 }, () => 1)],
   ["a negative cost", () => workflow("w", {}, () => run("a", {}, () => 1, { maxCost: -1 }))],
   ["no name", () => workflow(" ", {}, () => 1)],

@@ -1,7 +1,7 @@
 import type { Comparison, Expr, TextPart } from "../../core/expressions/expr.ts";
 import { call } from "../build-expr.ts";
 import { makeReference, type Need, referredBy } from "./reference.ts";
-import { bindGiven, currentScope } from "./scope.ts";
+import { bindGiven, currentScope, invalid } from "./scope.ts";
 import type { Given, Ref, Value } from "./types.ts";
 
 /** Conditions over values that a run will have. What is richer is a `run`. */
@@ -31,6 +31,8 @@ export function text(
   parts: TemplateStringsArray,
   ...values: readonly (string | number | Ref<unknown>)[]
 ): Value<string> {
+  if (!Array.isArray(parts))
+    throw invalid("`text` is called", "Write it as a tag before a template, without brackets.");
   return combine(values, (exprs) => {
     const pieces = parts.flatMap((part, index): TextPart[] => {
       const value = exprs[index];

@@ -2,18 +2,9 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { DagFlow } from "../../core/graph/graph.ts";
 import { call, literal, output, outputOf, variable } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
+import { ANYTHING, COUNT, checkOptions, needed, oneOf, REFERENCES, TEXT } from "./options.ts";
 import { fieldOf, makeReference, type Referred } from "./reference.ts";
-import {
-  addStep,
-  bindControl,
-  bindGiven,
-  callBack,
-  currentScope,
-  freeName,
-  inFlow,
-  invalid,
-  wantFunction,
-} from "./scope.ts";
+import { addStep, bindControl, bindGiven, callBack, currentScope, freeName, inFlow, wantFunction } from "./scope.ts";
 import { addWork } from "./steps.ts";
 import type { Given, Plain, Ref, StepOptions, Synchronous, Value } from "./types.ts";
 
@@ -43,6 +34,7 @@ export function each<Item, R>(
   options: EachOptions = {},
 ): Value<(Plain<R> | null)[]> {
   const scope = currentScope("each");
+  checkOptions("`each`", options, { after: REFERENCES, name: TEXT, window: COUNT, onFailure: oneOf("skip") });
   const { name = freeName(scope, "each"), window = 5, onFailure } = options;
   wantFunction(body, `\`${name}\``);
   // In a flow of its own: seen from outside, its output is an ordinary list, which conditions can read.
@@ -80,6 +72,7 @@ export function when<A, B = null>(
   options: StepOptions & { readonly name?: string } = {},
 ): Value<Plain<A> | Plain<B>> {
   const scope = currentScope("when");
+  checkOptions("`when`", options, { after: REFERENCES, name: TEXT });
   const name = options.name ?? freeName(scope, "when");
   const { expr, after } = bindControl(scope, condition, { what: "the condition", name: `${name}-if` });
   const arm = (id: string, holds: Expr, does: () => unknown): Expr => {
@@ -110,6 +103,7 @@ export function match<
   options: StepOptions & { readonly name?: string } = {},
 ): Value<Plain<ReturnType<Cases[keyof Cases & (T[Key] & string)]>>> {
   const scope = currentScope("match");
+  checkOptions("`match`", options, { after: REFERENCES, name: TEXT });
   const name = options.name ?? freeName(scope, "match");
   const whole = bindGiven(scope, value, "the value");
   const referred: Referred = { expr: whole.expr, needs: whole.after.map((step) => ({ scope, step })) };
@@ -147,8 +141,8 @@ export function loop<S>(
   body: (was: Value<Plain<S>>) => { readonly next: Given<NoInfer<Plain<S>>>; readonly done: Ref<boolean> | boolean },
 ): Value<Plain<S>> {
   const scope = currentScope("loop");
+  checkOptions(`\`${name}\``, options, { after: REFERENCES, max: needed(COUNT), first: needed(ANYTHING) });
   const { max, first } = options;
-  if (!(Number.isSafeInteger(max) && max > 0)) throw invalid(`A loop has ${max} rounds at most`, "Give `max`, from 1.");
   wantFunction(body, `\`${name}\``);
   // Named as the loop is, so that a loop within it sees both.
   const value = variable(name);

@@ -189,7 +189,7 @@ function isTaken(scope: Scope | undefined, name: string, byAuthor = false): bool
 }
 
 export function refuseTaken(scope: Scope, id: string): void {
-  if (id === "") throw invalid("A step has no name", "Give it one.");
+  if (typeof id !== "string" || id.trim() === "") throw invalid("A step has no name", "Give it one.");
   if (!isTaken(scope, id, true)) return;
   throw new PawlError("STEP_DUPLICATE", {
     message: `Two steps have the name \`${id}\`${placeOfCaller().words}.`,

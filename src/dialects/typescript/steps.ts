@@ -4,6 +4,23 @@ import type { JsonObject } from "../../core/json.ts";
 import type { StepContext, StepFunction } from "../../ports/step-functions.ts";
 import { call as callOf, literal, literalIfAny, toObject } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
+import {
+  AMOUNT,
+  ANYTHING,
+  COUNT,
+  checkOptions,
+  DURATION,
+  FLAG,
+  FUNCTION,
+  GIVEN_TEXT,
+  needed,
+  oneOf,
+  REFERENCES,
+  type Rules,
+  SCHEMA,
+  TEXT,
+  TEXTS,
+} from "./options.ts";
 import { referredBy } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
 import {
@@ -39,6 +56,20 @@ export interface RunOptions<F = never, O = unknown> extends WorkOptions<F, O> {
   readonly version?: number;
 }
 
+const WORK: Rules<WorkOptions> = {
+  after: REFERENCES,
+  retry: {
+    is: "a whole number from 1, or `{ attempts, backoff, delay, maxDelay }`",
+    holds: (value) => COUNT.holds(value) || (typeof value === "object" && value !== null),
+  },
+  timeout: DURATION,
+  fallback: ANYTHING,
+  finally: FUNCTION,
+  undo: FUNCTION,
+  atMostOnce: FLAG,
+  maxCost: AMOUNT,
+};
+
 /**
  * A step that calls a function in this process, with the values of `input` and nothing else of the run. Its result is
  * recorded: a run that goes on after a crash does not call it again.
@@ -50,6 +81,7 @@ export function run<I, R, F = never>(
   options: RunOptions<F, Output<Awaited<R>>> = {},
 ): Value<Output<Awaited<R>> | Plain<F>> {
   const scope = currentScope("run");
+  checkOptions(`\`${name}\``, options, { ...WORK, version: COUNT });
   wantFunction(does, `The step \`${name}\``);
   const key = freeKey(scope, name);
   const { expr, after } = bindGiven(scope, input, "the input");
@@ -83,6 +115,14 @@ export interface AgentOptions<O, F = never> extends WorkOptions<F, O> {
 /** A step that an agent does: its answer in the shape of `output`, or a text. */
 export function agent<O = string, F = never>(name: string, options: AgentOptions<O, F>): Value<O | Plain<F>> {
   const scope = currentScope("agent");
+  checkOptions(`\`${name}\``, options, {
+    ...WORK,
+    prompt: needed(GIVEN_TEXT),
+    model: needed(TEXT),
+    output: SCHEMA,
+    maxTurns: COUNT,
+    tools: TEXTS,
+  });
   const { prompt, model, output, maxTurns, tools, timeout } = options;
   const { expr, after } = bindGiven(scope, prompt, "the prompt");
   const timeoutMs = durationOf(timeout);
@@ -105,6 +145,7 @@ export function tool<O = unknown, F = never>(
   options: WorkOptions<F, O> = {},
 ): Value<O | Plain<F>> {
   const scope = currentScope("tool");
+  checkOptions(`\`${name}\``, options, WORK);
   const [, server, toolName] = /^([^.]+)\.(.+)$/.exec(called) ?? [];
   if (server === undefined || toolName === undefined)
     throw invalid(`\`${called}\` names no tool of a server`, "Write `server.tool`.");
@@ -144,6 +185,9 @@ export function call(
   options: Declared["options"] = {},
 ): Value<unknown> {
   const scope = currentScope("call");
+  checkOptions(`\`${name}\``, options, WORK);
+  if (!TEXT.holds(typeof workflow === "object" ? workflow?.name : workflow))
+    throw invalid(`\`${name}\` names no workflow`, "Give one, its name, or the file of one of any dialect.");
   const { expr, after } = bindGiven(scope, input, "the input");
   const called = literal(typeof workflow === "string" ? workflow : workflow.name);
   return addWork(scope, { name, options, after }, { kind: "call", workflow: called, input: expr });
@@ -156,6 +200,8 @@ export function fail(
   options: StepOptions = {},
 ): void {
   const scope = currentScope("fail");
+  checkOptions(`\`${name}\``, options, { after: REFERENCES });
+  checkOptions(`\`${name}\``, failure, { code: needed(TEXT), message: needed(GIVEN_TEXT), details: ANYTHING });
   const { expr, after } = bindGiven(scope, failure, "the failure");
   addWork(scope, { name, options, after }, { kind: "task", executor: "fail", input: expr });
 }
@@ -180,6 +226,15 @@ export function approval<F = { readonly approved: true }, Late extends "fail" | 
   options: ApprovalOptions<F, Late> = {},
 ): Value<F | ("skip" extends Late ? null : never)> {
   const scope = currentScope("approval");
+  checkOptions(`\`${name}\``, options, {
+    after: REFERENCES,
+    message: GIVEN_TEXT,
+    show: ANYTHING,
+    form: SCHEMA,
+    timeout: DURATION,
+    onTimeout: oneOf("fail", "skip"),
+    gate: FLAG,
+  });
   const { message = name, show, form, timeout, onTimeout, gate = true } = options;
   const text = bindGiven(scope, message, "the message");
   const shown = show === undefined ? undefined : bindGiven(scope, show, "what is shown");
@@ -215,6 +270,9 @@ export function wait<T = null>(
   options: StepOptions & { readonly gate?: boolean } = {},
 ): Value<T> {
   const scope = currentScope("wait");
+  checkOptions(`\`${name}\``, options, { after: REFERENCES, gate: FLAG });
+  if (!TEXT.holds(waiting) && (typeof waiting !== "object" || waiting === null))
+    throw invalid(`\`${name}\` does not say what it waits for`, 'Write `"2h"`, `{ until }`, `{ event }` or `{ for }`.');
   const { wait: awaited, after } = lowerWait(scope, waiting);
   const step = addWork<T>(scope, { name, options, after }, { kind: "wait", wait: awaited });
   if (options.gate !== false) scope.gates.push(name);
@@ -285,6 +343,10 @@ function catchFlow(scope: Scope, name: string, fallback: unknown): DagFlow {
 }
 
 function retryOf(retry: number | Retry): RetryPolicy {
+  if (typeof retry === "object") {
+    const backoff = oneOf("fixed", "linear", "exponential");
+    checkOptions("`retry`", retry, { attempts: needed(COUNT), backoff, delay: DURATION, maxDelay: DURATION });
+  }
   const {
     attempts,
     backoff = "exponential",

@@ -4,6 +4,7 @@ import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
 import type { DefinedFunction } from "./open-definition.ts";
+import { AMOUNT, ANYTHING, COUNT, checkOptions, DURATION, oneOf, SCHEMA, TEXT } from "./options.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
@@ -63,9 +64,10 @@ export function workflow<R, In extends object = Record<never, never>, Filled ext
 ): Workflow<In, Plain<R>> {
   if (typeof name !== "string" || name.trim() === "")
     throw invalid("A workflow has no name", "Give it one: runs are found by it.");
+  wantFunction(callback, `The workflow \`${name}\``);
+  checkOptionsOf(name, options);
   const { definition, result: flow } = define(name, (root): DagFlow => {
     const input = makeReference<Filled>({ expr: inputAt(), needs: [{ scope: root }] });
-    wantFunction(callback, `The workflow \`${name}\``);
     return closeFlow(root, callBack(root, callback, { input }));
   });
   const graph = toGraph(name, options, flow);
@@ -78,6 +80,19 @@ export function workflow<R, In extends object = Record<never, never>, Filled ext
   }
   const functions = [...definition.functions].map(([key, does]) => [`${name}/${key}`, does] as const);
   return { name, graph, functions: new Map(functions), place: placeOfCaller().words };
+}
+
+function checkOptionsOf(name: string, options: WorkflowOptions<object, object>): void {
+  checkOptions(`the workflow \`${name}\``, options, {
+    description: TEXT,
+    input: SCHEMA,
+    budget: ANYTHING,
+    timeout: DURATION,
+    concurrency: COUNT,
+    trigger: ANYTHING,
+  });
+  const then = oneOf("stop", "ask");
+  checkOptions("`budget`", options.budget ?? {}, { usd: AMOUNT, tokens: COUNT, tries: COUNT, then });
 }
 
 function toGraph(name: string, options: WorkflowOptions<object, object>, flow: DagFlow): Graph {
@@ -120,6 +135,11 @@ function toTrigger(trigger: NonNullable<WorkflowOptions<object, object>["trigger
   if (named?.trim() === "") throw invalid("A trigger has no name", "Name the event or the queue.");
   if ("event" in trigger) return { kind: "event", event: trigger.event };
   if ("queue" in trigger) return { kind: "queue", queueName: trigger.queue };
+  if (typeof trigger.route !== "string")
+    throw invalid(
+      "A trigger says nothing that starts a run",
+      "Write `{ cron }`, `{ event }`, `{ queue }` or `{ route }`.",
+    );
   const [method = "", pathPattern = "", ...more] = trigger.route.split(" ");
   const pattern = parsePathPattern(pathPattern);
   const isMethod = METHODS.includes(method) && more.length === 0;
