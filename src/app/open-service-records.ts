@@ -11,6 +11,7 @@ import { openConversationsOn } from "../storage/records/sql-conversations.ts";
 import { openDeadLetterNotes } from "../storage/records/sql-dead-letter-notes.ts";
 import { openDeliveries } from "../storage/records/sql-deliveries.ts";
 import { openIdempotencyKeys } from "../storage/records/sql-idempotency-keys.ts";
+import { SqlPublishedEvents } from "../storage/records/sql-published-events.ts";
 import { openSchedules } from "../storage/records/sql-schedules.ts";
 import { openServerLogins } from "../storage/records/sql-server-logins.ts";
 import { openWorkflowDefinitions } from "../storage/records/sql-workflow-definitions.ts";
@@ -84,6 +85,7 @@ function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServic
     idempotency: open("idempotency", openIdempotencyKeys(database)),
     definitions: open("definitions", openWorkflowDefinitions(database)),
     deliveries: open("deliveries", openDeliveries(database)),
+    events: open("events", new SqlPublishedEvents(database)),
     schedules: open("schedules", schedules),
     logins: open("logins", openServerLogins(database)),
     close: () => database.close(),

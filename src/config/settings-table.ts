@@ -279,6 +279,14 @@ export const SETTINGS = {
   agents: {
     config_path: { is: "text", env: ["HOST_CONFIG_PATH"], says: "The agents file. Default: `agents.json`." },
   },
+  events: {
+    keep_ms: {
+      is: "milliseconds",
+      default: 86_400_000,
+      says: "How long an event is kept for a run that will wait for it.",
+    },
+    max_kept: { is: "count", default: 10_000, says: "How many events are kept so, of each tenant." },
+  },
   uhlp: {
     sandbox_port: { is: "port", env: ["UHLP_SANDBOX_PORT"], says: "The port where `server.port` is not set." },
     mcp_endpoint: { is: "text", env: ["UHLP_MCP_ENDPOINT"], says: "The endpoint of a UHLP workflow's tools." },

@@ -51,7 +51,14 @@ export type RunRequest =
   | { readonly type: "cancel"; readonly by?: string; readonly reason?: string }
   /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. */
   | { readonly type: "answer"; readonly path: string; readonly answer: ApprovalAnswer }
-  | { readonly type: "signal"; readonly name: string; readonly payload: Json; readonly key?: SentKey };
+  | {
+      readonly type: "signal";
+      readonly name: string;
+      readonly payload: Json;
+      readonly key?: SentKey;
+      /** Only where this step waits for it, or is about to: else `EVENT_NOT_AWAITED`. */
+      readonly path?: string;
+    };
 
 /** The rest of it stands in the run's first event. */
 export interface RunStart extends Pick<RunStarted, "maxCostMicro" | "uses" | "onExceeded" | "options" | "lineage"> {

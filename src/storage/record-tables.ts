@@ -6,6 +6,7 @@ import { EXCHANGES } from "./records/sql-conversations.ts";
 import { NOTES } from "./records/sql-dead-letter-notes.ts";
 import { CLOSED, DELIVERIES, TRIES } from "./records/sql-deliveries.ts";
 import { CLAIMS } from "./records/sql-idempotency-keys.ts";
+import { EVENT_KEYS, EVENTS, WAITS } from "./records/sql-published-events.ts";
 import { SCHEDULES, SLOTS } from "./records/sql-schedules.ts";
 import { LOGINS } from "./records/sql-server-logins.ts";
 import { DEFINITIONS } from "./records/sql-workflow-definitions.ts";
@@ -13,7 +14,7 @@ import { DEFINITIONS } from "./records/sql-workflow-definitions.ts";
 /** The tables of the service, in an order in which they can be brought up to date. */
 export const SERVICE_TABLES: readonly Table[] = [
   ...[KEYS, CLAIMS, NOTES, DELIVERIES, TRIES, CLOSED, SCHEDULES, SLOTS],
-  ...[BUDGETS, SHARES, RAISES, LEASES, DEFINITIONS, LOGINS],
+  ...[BUDGETS, SHARES, RAISES, LEASES, DEFINITIONS, LOGINS, EVENTS, EVENT_KEYS, WAITS],
 ];
 
 export const CONVERSATION_TABLES: readonly Table[] = [EXCHANGES];

@@ -80,7 +80,9 @@ export class HttpWorld {
     if (options.metrics !== undefined) this.observers.add(options.metrics);
     const service = options.service ?? openOwnRecords();
     const openBudgets = async () => service.budgets;
-    this.world = new World({ ...options, host: { observer: this.observers, openBudgets, ...options.host } });
+    const publishedEvents = async () => service.events;
+    const host = { observer: this.observers, openBudgets, publishedEvents, ...options.host };
+    this.world = new World({ ...options, host });
     const definitions = graphs.map(toRegistered);
     const app = toApplication(this.world, definitions, { ...options, service });
     this.feed = new EventFeed({

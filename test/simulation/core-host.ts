@@ -279,6 +279,8 @@ export class CoreHost {
         return this.#soon(command.instance, () => this.#askApproval(command.instance));
       case "beginWait":
         return this.#soon(command.instance, () => this.#beginWait(command.instance, command.attempt));
+      case "endWait":
+        return;
       case "startTimer":
         return this.#startTimer(command.timer, command.at);
       case "stopTimer": {

@@ -263,6 +263,7 @@ export class Hosting {
         observer: observers,
         isTracing: this.#tracing !== undefined,
         openBudgets: () => app.budgets(),
+        publishedEvents: async () => (await app.service()).events,
         resolveCall: async (call) => (await import("../../operations/start/resolve-call.ts")).resolveCall(app, call),
         onDefect,
       },

@@ -1,6 +1,6 @@
 import { readVersion } from "../../config/read-version.ts";
 import type { Settings } from "../../config/settings.ts";
-import { PawlError } from "../../core/errors/pawl-error.ts";
+import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { createSmtpMailer } from "../../executors/outbound/smtp-mailer.ts";
 import { EarlyServers } from "../../operations/agents/early-servers.ts";
 import type { AppHost, HttpService, Ports } from "../../operations/application/ports.ts";
@@ -11,6 +11,7 @@ import { EventFeed } from "../../operations/events/event-feed.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
 import type { Quotas } from "../../operations/limits/quotas.ts";
 import { RequestRunner } from "../../operations/start/request-runner.ts";
+import { settleEvents } from "../../operations/triggers/publish-event.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import { TriggerTables } from "../../operations/triggers/trigger-tables.ts";
 import { DeliveryDispatcher } from "../../operations/webhooks/delivery-dispatcher.ts";
@@ -47,6 +48,8 @@ export interface ServerParts {
 
 /** How long schedules that another process changes, and clocks that jump, go unnoticed. */
 const TICK_MS = 1_000;
+/** How long an event may wait whose process has died while it gave it. */
+const SETTLE_EVERY_MS = 5_000;
 
 /** Loads the definitions, arms what triggers them and listens. `where` undefined: it is asked by `fetch` alone. */
 export async function openServer(parts: ServerParts, where: ListenAddress | undefined): Promise<HttpService> {
@@ -134,6 +137,12 @@ export async function openServer(parts: ServerParts, where: ListenAddress | unde
 
   let isStopping = false;
   let ticking: NodeJS.Timeout | undefined;
+  let settling: NodeJS.Timeout | undefined;
+  /** The storage, or the process that drives a run, may be away for the moment. */
+  const settle = () =>
+    settleEvents(app).catch((error: unknown) =>
+      isPawlError(error) ? log.write("warn", `events: ${error.code} ${error.message}`) : onDefect(error),
+    );
   let stopRetention: (() => Promise<void>) | undefined;
   /** From now on slots are fired, edits are seen, and webhooks are delivered. */
   const begin = async (): Promise<void> => {
@@ -144,6 +153,8 @@ export async function openServer(parts: ServerParts, where: ListenAddress | unde
     await watch.start();
     if (!firesTriggers) return;
     ticking = setInterval(() => void scheduler.tick().catch(onDefect), TICK_MS).unref();
+    settling = setInterval(() => void settle(), SETTLE_EVERY_MS).unref();
+    void settle();
     dispatcher.start();
     stopRetention = startRetention(app, log);
   };
@@ -151,6 +162,7 @@ export async function openServer(parts: ServerParts, where: ListenAddress | unde
     isStopping = true;
     watch.close();
     clearInterval(ticking);
+    clearInterval(settling);
     const deleted = stopRetention?.();
     const fired = scheduler.stop();
     streams.stop();

@@ -20,7 +20,7 @@ export function listRoutes(table: TriggerTable | undefined): readonly ServedRout
 
 /** Lists the other triggers for people. */
 export function listTriggers(library: DefinitionLibrary, table: TriggerTable | undefined): readonly string[] {
-  const { queues = new Map<string, unknown>(), events = new Map<string, unknown>() } = table ?? {};
+  const { queues = new Map<string, unknown>(), events = queues, awaited = queues } = table ?? {};
   return [
     ...library.list().flatMap(({ name, report }) => {
       const timetable = timetableOf(report.definition?.graph);
@@ -28,6 +28,7 @@ export function listTriggers(library: DefinitionLibrary, table: TriggerTable | u
     }),
     ...[...queues.keys()].map((name) => `queue ${name}: POST /queues/${encodeURIComponent(name)}/messages`),
     ...[...events.keys()].map((name) => `event ${name}: POST /triggers/${encodeURIComponent(name)}`),
+    ...[...awaited.keys()].map((name) => `event that runs wait for: POST /triggers/${encodeURIComponent(name)}`),
   ];
 }
 

@@ -183,6 +183,17 @@ export const ERRORS = {
     "Approve without edits, or send data that fits the schema.",
     2,
   ),
+  EVENT_NOT_AWAITED: row("The step does not wait for this event any more.", "Send it to a run that waits.", 1),
+  EVENTS_FULL: row(
+    "As many events are kept for runs as may be.",
+    "Start the runs that wait for them, or raise `events.max_kept`.",
+    1,
+  ),
+  EVENT_UNMATCHED: row(
+    "The event has none of the fields by which runs wait for it.",
+    "Send them in its payload, as plain values.",
+    2,
+  ),
   SIGNALS_FULL: row("The run holds as many unread signals as it may.", "Wait until it has read some.", 1),
 
   // Running
@@ -452,7 +463,11 @@ export const ERRORS = {
     3,
   ),
   QUEUE_UNKNOWN: row("No workflow is triggered by this queue.", "Correct the name, or add a workflow with it.", 5),
-  EVENT_UNKNOWN: row("No workflow is triggered by this event.", "Correct the name, or add a workflow with it.", 5),
+  EVENT_UNKNOWN: row(
+    "No workflow is triggered by this event, or waits for it.",
+    "Correct the name, or add a workflow with it.",
+    5,
+  ),
   CONTEXT_UNAVAILABLE: row(
     "The workflow that fills the context of requests has failed.",
     "See its run, and `server.context` in the configuration.",

@@ -1,6 +1,7 @@
 import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf } from "../expressions/walk-paths.ts";
 import { isNumber, type Json, type JsonObject } from "../json.ts";
+import { exprsOfWait } from "./event-match.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
 import { widestShape } from "./shape.ts";
 import { flowsInside } from "./steps-within.ts";
@@ -219,7 +220,7 @@ function ownExpressionsOf(step: Step): readonly Expr[] {
     case "respond":
       return [step.value];
     case "wait":
-      return Object.values(step.wait).filter((part): part is Expr => typeof part === "object");
+      return exprsOfWait(step.wait);
     case "flow":
       return [];
   }

@@ -1,6 +1,7 @@
 import type { Expr, PathExpr } from "../expressions/expr.ts";
 import { childrenOf } from "../expressions/walk-paths.ts";
 import { checkControls, type GraphProblem } from "./check-controls.ts";
+import { exprsOfWait } from "./event-match.ts";
 import type { Flow, Graph, Step } from "./graph.ts";
 import { flowsInside, orderSteps } from "./steps-within.ts";
 
@@ -180,7 +181,7 @@ function ownExprsOf(step: Step): [string, Expr | undefined][] {
         ["the input", step.input],
       ];
     case "wait":
-      return [["the wait", waitExpr(step.wait)]];
+      return exprsOfWait(step.wait).map((expr) => ["the wait", expr]);
     case "approve":
       return [
         ["the message", step.message],
@@ -192,11 +193,6 @@ function ownExprsOf(step: Step): [string, Expr | undefined][] {
     case "flow":
       return [];
   }
-}
-
-function waitExpr(wait: Extract<Step, { kind: "wait" }>["wait"]): Expr {
-  if (wait.for === "duration") return wait.durationMs;
-  return wait.for === "instant" ? wait.at : wait.name;
 }
 
 /** By level rather than by recursion: what is checked may be too deep to recurse into. */

@@ -231,7 +231,13 @@ export type Wait =
   | { readonly for: "duration"; readonly durationMs: Expr }
   /** ISO 8601 or milliseconds since the epoch. */
   | { readonly for: "instant"; readonly at: Expr }
-  | { readonly for: "event"; readonly name: Expr; readonly timeoutMs?: number };
+  | {
+      readonly for: "event";
+      readonly name: Expr;
+      /** What fields of its payload must be, by path: then it is found wherever it comes from. Absent: it is sent to the run. */
+      readonly match?: { readonly [field: string]: Expr };
+      readonly timeoutMs?: number;
+    };
 
 export interface ApproveStep extends StepCommon {
   readonly kind: "approve";

@@ -30,4 +30,6 @@ export type StepCommand =
   /** Bind message and shown data, report `approvalAsked`. */
   | { readonly type: "askApproval"; readonly instance: Instance; readonly attempt: number }
   /** Bind what a wait waits for, report `waitBegun`. */
-  | { readonly type: "beginWait"; readonly instance: Instance; readonly attempt: number };
+  | { readonly type: "beginWait"; readonly instance: Instance; readonly attempt: number }
+  /** The event of a wait is no longer looked for. */
+  | { readonly type: "endWait"; readonly instance: Instance; readonly attempt: number };

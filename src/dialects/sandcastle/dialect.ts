@@ -18,7 +18,7 @@ const reach: Reach<ReadWorkflow | ReadStep> = {
     "each",
   ),
   ...words("max_concurrent", "timeout", "retry", "fallback", "at_most_once", "autopilot", "slo", "model_pool"),
-  ...words("prompt", "model", "max_turns", "output_schema", "approval_config", "duration", "until", "event"),
+  ...words("prompt", "model", "max_turns", "output_schema", "approval_config", "duration", "until", "event", "match"),
   ...words("method", "query", "body", "expected_status", "language", "function", "params", "steps"),
   ...words("parameters", "output_format", "strict"),
   ...keys(["dialects"], "dialect"),

@@ -7,7 +7,7 @@ import { toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { checkExports, type Export, toExports, toWork } from "./parse-work.ts";
 import type { Path } from "./references/reference.ts";
-import type { Template } from "./references/template.ts";
+import { slotsOf, type Template } from "./references/template.ts";
 import type { ReadKind, ReadStep } from "./shape/step-shape.ts";
 import type { ReadWorkflow } from "./shape/workflow-shape.ts";
 
@@ -75,7 +75,7 @@ function toBody(read: ReadStep, { top, reader }: StepContext) {
       return { body: toSubWorkflow(read), timeoutMs: block?.timeout ?? read.timeout ?? 600_000, block };
     }
     case "wait":
-      return { body: { type: "wait", wait: toWait(read) } } as const;
+      return { body: { type: "wait", wait: toWait(read, reader) } } as const;
     default:
       return { body: toWork(read, top, reader), timeoutMs };
   }
@@ -126,10 +126,16 @@ function toSubWorkflow({ sub_workflow: block }: ReadKind<"sub_workflow">) {
   } as const;
 }
 
-function toWait({ duration, until, event, timeout: timeoutMs }: ReadKind<"wait">) {
+function toWait(read: ReadKind<"wait">, { problems }: Reader) {
+  const { duration, until, event, match, timeout: timeoutMs } = read;
+  if (match !== undefined && (event === undefined || slotsOf(event).length > 0)) {
+    const at = read.at.entries.get("match")?.key ?? read.at;
+    const message = "`match` is for an event whose name is written as it is.";
+    problems.error({ code: "VALUE_INVALID", at, message, remedy: "Add `event` with a name, without `{...}` in it." });
+  }
   if (until !== undefined) return { for: "instant", at: until } as const;
   if (event === undefined) return { for: "duration", durationMs: duration ?? 0 } as const;
-  return { for: "event", name: event, timeoutMs } as const;
+  return { for: "event", name: event, match: match?.kind === "map" ? match.entries : undefined, timeoutMs } as const;
 }
 
 type FanOutKeys = Pick<ReadStep, "parallel_over" | "max_concurrent">;

@@ -1,3 +1,4 @@
+import { MOST_FIELDS } from "../../core/graph/event-match.ts";
 import type { DagFlow, RetryPolicy, Step, Wait } from "../../core/graph/graph.ts";
 import { toMilliseconds } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -261,7 +262,15 @@ export type Waiting =
   | Duration
   | { readonly for: Ref<Duration> }
   | { readonly until: string | Ref<string> }
-  | { readonly event: string | Ref<string>; readonly timeout?: Duration };
+  | { readonly event: string | Ref<string>; readonly match?: undefined; readonly timeout?: Duration }
+  /** The event is known by these fields of its payload, such as `order.id`, from wherever it comes. */
+  | { readonly event: string; readonly match: EventFields; readonly timeout?: Duration };
+
+interface EventFields {
+  readonly [field: string]: EventField | Ref<EventField>;
+}
+
+type EventField = string | number | boolean;
 
 /** Waits, for a time or an event, without a process. Whatever the scope declares after it waits too. Of an event: its payload. */
 export function wait<T = null>(
@@ -289,7 +298,18 @@ function lowerWait(scope: Scope, waiting: Waiting): { readonly wait: Wait; reado
   if ("event" in waiting) {
     const { expr, after } = bindGiven(scope, waiting.event, "the event");
     const timeoutMs = durationOf(waiting.timeout);
-    return { wait: { for: "event", name: expr, ...(timeoutMs === undefined ? {} : { timeoutMs }) }, after };
+    const timeout = timeoutMs === undefined ? {} : { timeoutMs };
+    if (waiting.match === undefined) return { wait: { for: "event", name: expr, ...timeout }, after };
+    const fields = Object.entries(waiting.match).map(
+      ([field, value]) => [field, bindGiven(scope, value, `\`${field}\``)] as const,
+    );
+    if (fields.length === 0 || fields.length > MOST_FIELDS)
+      throw invalid("`match` names no fields, or too many", `Name 1 to ${MOST_FIELDS} of the payload.`);
+    const match = Object.fromEntries(fields.map(([field, bound]) => [field, bound.expr]));
+    return {
+      wait: { for: "event", name: expr, match, ...timeout },
+      after: [...after, ...fields.flatMap(([, bound]) => bound.after)],
+    };
   }
   const { expr, after } = bindGiven(scope, waiting.for, "the duration");
   return { wait: { for: "duration", durationMs: callOf("toMilliseconds", expr) }, after };

@@ -48,6 +48,7 @@ export async function compileUhlp(
   const stepIds = new Set(steps.map(({ id }) => id));
   const lowering: LowerContext = {
     workflowId: workflow.workflowId?.value ?? "",
+    startedBy: workflow.trigger?.kind === "event" ? workflow.trigger.event : undefined,
     ...(workflow.references === "lenient" ? {} : { payload: workflow.inputSchema, outputs: declaredOutputs(steps) }),
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,

@@ -17,7 +17,7 @@ const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> 
     "params",
   ),
   ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function"),
-  ...words("code", "list", "message", "key", "duration", "until", "event", "body", "data", "default", "catch"),
+  ...words("code", "list", "message", "key", "duration", "until", "event", "match", "body", "data", "default", "catch"),
   ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),
   ...words(
     "if",
@@ -35,7 +35,7 @@ const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> 
     "response",
     "outputSchema",
   ),
-  ...words("maxResponseBytes"),
+  ...words("maxResponseBytes", "show", "form", "onTimeout"),
   ...keys(["variables", "addresses"], "url", "headers"),
   ...keys(["variables"], "auth"),
   ...words("itemVar", "routes", "sources", "strategy", "failOnError", "finally"),

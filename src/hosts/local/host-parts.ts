@@ -48,7 +48,7 @@ export interface HostParts
 
 /** `stalled`: nothing can be written or read at the moment; undefined: it can again. */
 export function openHostParts(options: LocalHostOptions, stalled: (error: PawlError | undefined) => void): HostParts {
-  const { journal, clock, openBudgets, onDefect } = options;
+  const { journal, clock, openBudgets, publishedEvents, onDefect } = options;
   const retries = new StorageRetries({ clock, firstRetryMs: FIRST_RETRY_MS, retryMs: STALL_RETRY_MS, stalled });
   const [blobs, files] = [retries.blobs(options.blobs), retries.files(options.files)];
   const tools: Required<TextTools> = {
@@ -81,6 +81,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     queue: options.openLog?.(commits) ?? new CommitQueue(commits),
     retries,
     files,
+    ...(publishedEvents && { publishedEvents: async () => retries.events(await publishedEvents()) }),
     tools,
     sources: { journal, blobs, files, cache: new SizedCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
     writer: {

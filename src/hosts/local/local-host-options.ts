@@ -7,6 +7,7 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
+import type { PublishedEvents } from "../../ports/service/published-events.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { CommitQueueOptions } from "../session/commit-queue.ts";
 import type { WantedObserver } from "../session/live-run.ts";
@@ -53,6 +54,8 @@ export interface LocalHostOptions {
   readonly findAll?: FindAll;
   /** Opens the budgets that runs share. Undefined: no budget was set so far. */
   openBudgets?(): Promise<Budgets | undefined>;
+  /** Where events are found that are sent to no run. Absent: no step can wait for one. */
+  publishedEvents?(): Promise<PublishedEvents>;
   /** The processes that drive runs of the same records. Absent: only this one does. */
   readonly workers?: {
     /** This process. It is another one when others have taken over what it drove. */

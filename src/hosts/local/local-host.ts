@@ -220,6 +220,7 @@ export class LocalHost implements RunHost {
       case "resolveCall":
       case "askApproval":
       case "beginWait":
+      case "endWait":
         return this.#steps.perform(run, command);
       case "finishRun":
         finishRun(run, command, this.#parts).catch((error: unknown) => this.#abandon(run, error));

@@ -1,4 +1,6 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import type { SentKey } from "../../core/history/events.ts";
+import type { RunState } from "../../core/history/run-state.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunRequest } from "../run-host.ts";
 import {
@@ -106,18 +108,20 @@ export class RunRequests {
 
   async signal(
     runId: string,
-    { name, payload, key }: Omit<Extract<RunRequest, { readonly type: "signal" }>, "type">,
+    { name, payload, key, path }: Omit<Extract<RunRequest, { readonly type: "signal" }>, "type">,
     id: number | undefined,
   ): Promise<RunRecord> {
-    const { clock, runs, writer } = this.#parts;
+    const { clock, runs, writer, journal, graphs } = this.#parts;
     const stored = await toStoredValue(payload, writer);
     if (stored === "too large") throw new PawlError("OUTPUT_TOO_LARGE", { message: "The payload is too large." });
-    return runs.with(runId, async (run) => {
-      const known = key && run.state.signalKeys.get(key.key);
-      if (key !== undefined && known !== undefined) {
-        if (known === key.hash) return run.toRecord();
-        throw new PawlError("IDEMPOTENCY_MISMATCH", {
-          message: `The key "${key.key}" came with another signal before.`,
+    const signalled = runs.with(runId, async (run) => {
+      if (isKnown(run.state, key)) {
+        await run.durable();
+        return run.toRecord();
+      }
+      if (path !== undefined && !isAwaited(run.state, path, name)) {
+        throw new PawlError("EVENT_NOT_AWAITED", {
+          message: `"${path}" does not wait for the event "${name}" any more.`,
         });
       }
       if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
@@ -131,5 +135,26 @@ export class RunRequests {
       await run.durable();
       return run.toRecord();
     });
+    return signalled.catch(async (error: unknown) => {
+      // The run may have ended by what is sent again.
+      if (key === undefined || !isPawlError(error) || error.code !== "RUN_FINISHED") throw error;
+      const record = await findRecord(journal, runId);
+      if (isKnown((await rebuildRun(journal, record, graphs.byHash)).state, key)) return record;
+      throw error;
+    });
   }
+}
+
+/** Throws `IDEMPOTENCY_MISMATCH`. */
+function isKnown({ signalKeys }: RunState, key: SentKey | undefined): boolean {
+  const known = key && signalKeys.get(key.key);
+  if (key === undefined || known === undefined || known === key.hash) return known !== undefined;
+  throw new PawlError("IDEMPOTENCY_MISMATCH", { message: `The key "${key.key}" came with another signal before.` });
+}
+
+/** The step waits for the signal, or has been found by it before its wait was on record. */
+function isAwaited({ active, signals }: RunState, path: string, name: string): boolean {
+  const instance = active.get(path);
+  if (instance?.step.step.kind !== "wait") return false;
+  return instance.phase === "waiting" ? instance.signal === name : instance.phase === "binding" && !signals.has(name);
 }

@@ -21,6 +21,7 @@ import type { Budgets } from "../../ports/service/budgets.ts";
 import type { DeadLetterNotes } from "../../ports/service/dead-letter-notes.ts";
 import type { Deliveries } from "../../ports/service/deliveries.ts";
 import type { IdempotencyKeys } from "../../ports/service/idempotency-keys.ts";
+import type { PublishedEvents } from "../../ports/service/published-events.ts";
 import type { Schedules } from "../../ports/service/schedules.ts";
 import type { ServerLogins } from "../../ports/service/server-logins.ts";
 import type { WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
@@ -342,6 +343,7 @@ export interface ServiceRecords {
   readonly definitions: WorkflowDefinitions;
   readonly deadLetters: DeadLetterNotes;
   readonly deliveries: Deliveries;
+  readonly events: PublishedEvents;
   readonly schedules: Schedules;
   readonly budgets: Budgets;
   readonly logins: ServerLogins;

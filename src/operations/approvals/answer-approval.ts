@@ -91,8 +91,8 @@ async function checkEdit(open: OpenApproval, { answer, edited }: Answer): Promis
   if (edited !== undefined && !open.allow_edit) {
     throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${open.path}" does not take edited data.` });
   }
-  // The form of a task's question is filled in, and what is shown may lack something.
-  const isForm = open.key !== null && open.schema !== null && answer === "approve";
+  // A form is filled in, and what is shown may lack something.
+  const isForm = open.schema !== null && answer === "approve";
   if (edited === undefined && !isForm) return;
   const reason = await explainEdit(open, edited ?? open.shown);
   if (reason === undefined) return;

@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { awaitedEvents } from "../../core/graph/event-match.ts";
 import type { Graph } from "../../core/graph/graph.ts";
 import type { DefinitionKey, StartsBy, StoredDefinition } from "../../ports/service/workflow-definitions.ts";
 import type { Ports } from "../application/ports.ts";
@@ -49,7 +50,8 @@ export async function syncSaved(app: SavedApplication): Promise<void> {
 
 /** The triggers of a definition, to be stored beside its text. */
 export function startsByOf(graph: Graph): StartsBy {
-  return timetableOf(graph) === undefined ? (graph.trigger?.kind ?? "nothing") : "cron";
+  if (timetableOf(graph) !== undefined) return "cron";
+  return graph.trigger?.kind ?? (awaitedEvents(graph.flow).length > 0 ? "event" : "nothing");
 }
 
 function isTimed({ startsBy }: StoredDefinition): boolean {

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { eventOfSignal } from "../../core/graph/event-match.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import {
@@ -125,14 +126,14 @@ async function lookAfter(
     return "moved";
   }
   const waited = [...history.state.waiters.keys()];
-  const event = waited.find((name) => events.has(name) && !sent.has(name));
+  const event = waited.find((name) => events.has(eventOfSignal(name)) && !sent.has(name));
   if (event === undefined) {
     const people = open.map(({ path }) => `an answer to \`${path}\` (\`answers\`)`);
     return [...people, ...waited.map((name) => `the event \`${name}\` (\`events\`)`)];
   }
   sent.add(event);
   const host = await app.host();
-  await host.request(record.id, { type: "signal", name: event, payload: events.get(event) ?? null });
+  await host.request(record.id, { type: "signal", name: event, payload: events.get(eventOfSignal(event)) ?? null });
   return "moved";
 }
 

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
+import { awaitedEvents } from "../../core/graph/event-match.ts";
 import type { Graph, Place, Trigger } from "../../core/graph/graph.ts";
 import { type PathPattern, parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { Grant } from "../../core/trust/grant.ts";
@@ -40,8 +41,12 @@ export interface TriggerTable {
   readonly routes: RouteTable<TriggerTarget>;
   readonly queues: ReadonlyMap<string, readonly Armed<"queue">[]>;
   readonly events: ReadonlyMap<string, readonly Armed<"event">[]>;
+  /** By event, by which fields runs wait for it. */
+  readonly awaited: AwaitedFields;
   readonly problems: readonly TriggerProblem[];
 }
+
+type AwaitedFields = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 export interface TableOptions {
   readonly before?: TriggerTable | undefined;
@@ -100,7 +105,11 @@ export function buildTriggerTable(
         break;
     }
   }
-  return { routes, queues, events, problems };
+  const awaited = new Map<string, readonly (readonly string[])[]>();
+  for (const { definition } of targets)
+    for (const { event, fields } of awaitedEvents(definition.graph.flow))
+      awaited.set(event, [...(awaited.get(event) ?? []), fields]);
+  return { routes, queues, events, awaited, problems };
 }
 
 interface Triggered {

@@ -84,6 +84,7 @@ function buildTenantsTable(
     routes: table.routes,
     queues: merge(table.queues, applications.queues, isTheirs),
     events: merge(table.events, applications.events, isTheirs),
+    awaited: merge(table.awaited, applications.awaited, () => true),
     problems: table.problems,
   };
 }

@@ -67,6 +67,7 @@ const requestSchema = z.strictObject({
       name: z.string(),
       payload: z.custom<Json>(),
       key: z.strictObject({ key: z.string(), hash: z.string() }).exactOptional(),
+      path: z.string().exactOptional(),
     }),
   ]),
 });

@@ -11,7 +11,8 @@ export function beginWait(turn: Turn, instance: Instance, wait: Wait): void {
     instance.attempt += 1;
     return waitUntil(turn, instance, turn.state.now + wait.durationMs.value);
   }
-  if (wait.for === "event" && wait.name.op === "literal" && typeof wait.name.value === "string") {
+  const isSent = wait.for === "event" && wait.match === undefined;
+  if (isSent && wait.name.op === "literal" && typeof wait.name.value === "string") {
     instance.attempt += 1;
     return waitForSignal(turn, instance, { name: wait.name.value, timeoutMs: wait.timeoutMs });
   }
@@ -54,6 +55,9 @@ export function applySignalReceived(turn: Turn, event: SignalReceived): void {
 export function stopWaiting(turn: Turn, instance: Instance): void {
   stopTimer(turn, timerOf(instance, "wait"));
   if (instance.signal === undefined) return;
+  const { step } = instance.step;
+  const isMatched = step.kind === "wait" && step.wait.for === "event" && step.wait.match !== undefined;
+  if (isMatched) turn.commands.push({ type: "endWait", instance, attempt: instance.attempt });
   const { waiters } = turn.state;
   const waiting = waiters.get(instance.signal);
   waiting?.delete(instance);

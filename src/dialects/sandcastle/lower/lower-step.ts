@@ -75,7 +75,10 @@ function lowerWait(wait: WaitBody, scope: ExprScope): Wait {
       return { for: "instant", at: lowerTemplate(wait.at, scope) };
     case "event": {
       const timeout = wait.timeoutMs === undefined ? {} : { timeoutMs: wait.timeoutMs };
-      return { for: "event", name: lowerTemplate(wait.name, scope), ...timeout };
+      const name = lowerTemplate(wait.name, scope);
+      if (wait.match === undefined) return { for: "event", name, ...timeout };
+      const match = [...wait.match].map(([field, value]) => [field, lowerValue(value, scope)] as const);
+      return { for: "event", name, match: Object.fromEntries(match), ...timeout };
     }
   }
 }

@@ -18,7 +18,8 @@ function slotsOfBody(body: StepBody): readonly Slot[] {
       return [...slotsOf(body.workflow), ...[...(body.input?.values() ?? [])].flatMap(slotsOfValue)];
     case "wait":
       if (body.wait.for === "duration") return [];
-      return slotsOf(body.wait.for === "instant" ? body.wait.at : body.wait.name);
+      if (body.wait.for === "instant") return slotsOf(body.wait.at);
+      return [...slotsOf(body.wait.name), ...[...(body.wait.match?.values() ?? [])].flatMap(slotsOfValue)];
     case "work":
       return slotsOfValue(body.input);
   }

@@ -1,5 +1,6 @@
 import { suggest } from "../../did-you-mean.ts";
 import { anyMap, anything, either, jsonSchema, list, mapOf, oneOrMore } from "../../shape/containers.ts";
+import { eventFields } from "../../shape/event-fields.ts";
 import { expected, type Field, optional, required, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, duration, flag, integer, number, text } from "../../shape/scalars.ts";
@@ -278,6 +279,10 @@ const wait = object(
     duration: optional(duration(), "How long."),
     until: optional(until, "Until when: a time in ISO 8601."),
     event: optional(template(), "For which event; `timeout` is how long it is waited for."),
+    match: optional(
+      to(eventFields, (node, reader) => parseValue(node, reader, { barePaths: true })),
+      "By which fields of its payload the event is known, from wherever it comes: their paths, and values, paths or texts with `{...}`. Without it the event is sent to the run.",
+    ),
     prompt: ofAgents,
     ...carried,
   },

@@ -38,6 +38,8 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
       return { kind: "set", value: lowerMerge(body, scope) };
     case "wait":
       return { kind: "wait", wait: lowerWait(body, scope) };
+    case "approval":
+      return lowerApproval(body, scope);
     case "subworkflow":
       return lowerCall(body, scope);
     case "try":
@@ -136,11 +138,50 @@ function lowerMerge({ strategy, key, ...read }: ControlOf<"merge">, scope: Value
   }
 }
 
-function lowerWait({ duration, until, event, timeout: timeoutMs }: ControlOf<"wait">, scope: ValueScope): Wait {
+function lowerWait({ duration, until, event, match, timeout: timeoutMs }: ControlOf<"wait">, scope: ValueScope): Wait {
+  if (match !== undefined && event === undefined) {
+    const message = "`match` says which event is meant, and the step waits for none.";
+    scope.context.problems.error({
+      code: "VALUE_INVALID",
+      at: match,
+      message,
+      remedy: "Add `event`, or leave `match` out.",
+    });
+  }
   if (until !== undefined) return { for: "instant", at: lowerInstant(until.at, scope) };
-  if (event !== undefined)
-    return { for: "event", name: lowerName(event.at, scope), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  if (event !== undefined) {
+    const name = lowerName(event.at, scope);
+    const timeout = timeoutMs === undefined ? {} : { timeoutMs };
+    if (match === undefined) return { for: "event", name, ...timeout };
+    if (name.op !== "literal" || name.value === scope.context.startedBy) refuseMatch(event.at, name, scope);
+    const values = [...match.entries].map(([field, { value }]) => [field, lowerValue(value, scope)] as const);
+    return { for: "event", name, match: Object.fromEntries(values), ...timeout };
+  }
   return { for: "duration", durationMs: duration === undefined ? literal(0) : lowerDuration(duration, scope) };
+}
+
+/** Who sends the event knows its name, and whether it starts a run or is for one. */
+function refuseMatch(at: YamlNode, name: Expr, { context }: ValueScope): void {
+  const isComputed = name.op !== "literal";
+  const message = isComputed
+    ? "The name of an event that is known by its fields cannot be computed."
+    : `Each event \`${String(name.value)}\` starts a run of this workflow, and would be for one that waits too.`;
+  const remedy = isComputed
+    ? "Write its name, and put what is computed into `match`."
+    : "Give what starts the workflow another name than what it waits for.";
+  context.problems.error({ code: "VALUE_INVALID", at, message, remedy });
+}
+
+function lowerApproval({ message, show, form, timeout, onTimeout }: ControlOf<"approval">, scope: ValueScope): Doing {
+  return {
+    kind: "approve",
+    message: lowerValue(message, { ...scope, takesPlainText: true }),
+    ...(show === undefined ? {} : { show: orNull(lowerValue(show, scope)) }),
+    ...(form === undefined ? {} : { allowEdit: true, schema: form }),
+    ...(timeout === undefined
+      ? {}
+      : { approvalTimeoutMs: timeout, onApprovalTimeout: onTimeout === "skip" ? "skip" : "abort" }),
+  };
 }
 
 function lowerDuration(duration: YamlScalar, scope: ValueScope): Expr {

@@ -1,4 +1,5 @@
-import { anyMap, either, list, mapOf } from "../../shape/containers.ts";
+import { anyMap, either, jsonSchema, list, mapOf } from "../../shape/containers.ts";
+import { eventFields } from "../../shape/event-fields.ts";
 import { expected, type Missing, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, filled, flag, integer, number, text } from "../../shape/scalars.ts";
@@ -269,6 +270,10 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
           "For which event: its name, or an expression that gives it. The output is what the event brings.",
           mapped("event"),
         ),
+        match: optional(
+          eventFields,
+          "By which fields of its payload the event is known, from wherever it comes: their paths, and the expressions that give their values. Without it the event is sent to the run.",
+        ),
         inputMapping: optional(mapping, "May hold `duration`, `until` or `event`."),
         timeout: optional(
           timeLimit,
@@ -284,6 +289,34 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
           several: "The step waits for {count} things at once.",
           remedy: "Give one of `duration`, `until` and `event`.",
         },
+      },
+    ),
+    approval: object(
+      {
+        ...conditional,
+        message: expected(expression, "What the person is asked: an expression that gives a text.", {
+          ...mapped("message"),
+          missing: lacks("The step asks nothing.", "Add `message`: what the person is to approve."),
+        }),
+        show: optional(expression, "What the person is to judge: an expression, or a map or list of expressions.", {
+          ...mapped("show"),
+          otherwise: "`{approved: true}`",
+        }),
+        form: optional(
+          jsonSchema("form"),
+          "A JSON Schema of what the person may change of it, or fill in; what is approved fits it.",
+        ),
+        inputMapping: optional(mapping, "May hold `message` and `show`."),
+        timeout: optional(timeLimit, "How long an answer is waited for.", { otherwise: "as long as it takes" }),
+        onTimeout: withDefault(
+          choice(["fail", "skip"]),
+          "fail",
+          "What happens then: the step fails with `APPROVAL_TIMED_OUT`, or is skipped, with null as its output.",
+        ),
+        ...shaping,
+      },
+      {
+        says: "Asks a person, and waits without using anything. Its output is what is approved; a refusal fails the step with `APPROVAL_REJECTED`.",
       },
     ),
     set: object(

@@ -1,5 +1,6 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
+import { eventKey, exprsOfWait, matchedSignal, toSentKey } from "../../../core/graph/event-match.ts";
 import type { ApproveStep, CallStep, WaitStep } from "../../../core/graph/graph.ts";
 import { indexGraph } from "../../../core/graph/indexed-graph.ts";
 import { inputNamesOf } from "../../../core/graph/shape.ts";
@@ -88,12 +89,22 @@ export async function askApproval(
 }
 
 /** Reports what a wait waits for, where that has to be computed. Throws `WAIT_INVALID`. */
-export async function beginWait(run: LiveRun, instance: Instance, at: number): Promise<void> {
+export async function beginWait(run: LiveRun, instance: Instance, parts: StepParts): Promise<void> {
   const { wait } = instance.step.step as WaitStep;
   const { path } = instance;
-  const expr = wait.for === "duration" ? wait.durationMs : wait.for === "instant" ? wait.at : wait.name;
-  const { values, ...noted } = await bindAll(run, instance, [expr]);
-  const [value = null] = values;
+  const at = parts.clock.now();
+  const { values, ...noted } = await bindAll(run, instance, exprsOfWait(wait));
+  const [value = null, ...matched] = values;
+  if (wait.for === "event" && wait.match !== undefined) {
+    const { match, timeoutMs } = wait;
+    const names = Object.keys(match);
+    const key = eventKey(names.toSorted(), (field) => matched[names.indexOf(field)]);
+    if (key === undefined || typeof value !== "string" || parts.writer.mask(key) !== key) {
+      const message = `"${path}" cannot wait: a field of \`match\` is missing, too long, a secret, or no plain value.`;
+      throw new PawlError("WAIT_INVALID", { message });
+    }
+    return beginMatchedWait(run, instance, parts, { name: value, fields: names.toSorted(), key, at, timeoutMs, noted });
+  }
   const begun = wait.for === "event" ? toSignal(value) : toUntil(wait, at, value);
   if (begun !== undefined) {
     run.apply({ type: "waitBegun", at, path, ...noted, ...begun });
@@ -101,6 +112,49 @@ export async function beginWait(run: LiveRun, instance: Instance, at: number): P
   }
   const message = `"${path}" cannot wait for ${writeExact(value).slice(0, 100)}.`;
   throw new PawlError("WAIT_INVALID", { message });
+}
+
+interface MatchedWait {
+  readonly name: string;
+  readonly fields: readonly string[];
+  readonly key: string;
+  readonly at: number;
+  readonly timeoutMs: number | undefined;
+  readonly noted: { readonly missing?: readonly string[] };
+}
+
+/** The wait is known to those who send before it is on record, so that a crash between the two is repaired by beginning again. */
+async function beginMatchedWait(
+  run: LiveRun,
+  instance: Instance,
+  { publishedEvents, clock, writer }: StepParts,
+  { name, fields, key: awaited, at, timeoutMs, noted }: MatchedWait,
+): Promise<void> {
+  const { path, attempt } = instance;
+  if (publishedEvents === undefined) throw new PawlError("WAIT_INVALID", { message: "No events are kept here." });
+  const events = await publishedEvents();
+  const address = { runId: run.runId, path, attempt };
+  const expiry = timeoutMs === undefined ? {} : { expiresAt: at + timeoutMs };
+  const owner = run.tenantId === undefined ? {} : { tenantId: run.tenantId };
+  const early = await events.register({ ...address, ...owner, ...expiry, name, fields, key: awaited, since: at });
+  const stored = early && (await toStoredValue(early.payload, writer, run));
+  const signal = matchedSignal(name, awaited);
+  run.apply({ type: "waitBegun", at, path, ...noted, signal });
+  const isWaiting = instance.phase === "waiting" && instance.signal === signal;
+  if (early === undefined || stored === undefined || stored === "too large") {
+    // It was cancelled meanwhile, or was given an event before its wait was on record.
+    if (!isWaiting) await events.unregister(address);
+    return;
+  }
+  const key = toSentKey(early.id);
+  // After a crash a process that looks after events may have sent it already.
+  if (!run.state.signalKeys.has(key.key)) {
+    if (!isWaiting) return events.giveBack(early.id, address, clock.now());
+    const seq = run.apply({ type: "signalReceived", at: clock.now(), name: signal, key }, stored.stored);
+    run.values.keep(seq, stored.value, stored.bytes);
+  }
+  await run.durable();
+  await events.settle(early.id, clock.now());
 }
 
 function toSignal(value: Json): { readonly signal: string } | undefined {

@@ -47,7 +47,15 @@ export class EngineSteps {
       case "askApproval":
         return askApproval(run, instance, this.#parts);
       case "beginWait":
-        return beginWait(run, instance, this.#parts.clock.now());
+        return beginWait(run, instance, this.#parts);
+      case "endWait": {
+        const { path } = instance;
+        return (await this.#parts.publishedEvents?.())?.unregister({
+          runId: run.runId,
+          path,
+          attempt: command.attempt,
+        });
+      }
     }
   }
 

@@ -2,6 +2,7 @@ import type { Instance } from "../../../core/history/run-state.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import type { Grant } from "../../../core/trust/grant.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { PublishedEvents } from "../../../ports/service/published-events.ts";
 import type { CompiledDefinition } from "../../compiled-definition.ts";
 import type { LiveRun } from "../live-run.ts";
 import type { SecretLeaf } from "../secrets/secret-leaves.ts";
@@ -14,6 +15,7 @@ export interface StepParts {
   readonly writer: ValueWriter;
   readonly tools: TextTools;
   readonly resolveCall: ResolveCall;
+  publishedEvents?(): Promise<AwaitedEvents>;
   /** Masks the secrets for as long as the run goes on. Returns them as they may be stored; undefined: they cannot be. */
   keepSecrets(run: LiveRun, leaves: readonly SecretLeaf[]): string | undefined;
   /** A question has just been applied: what must be in the same commit is added now. */
@@ -21,6 +23,9 @@ export interface StepParts {
   /** A defect: the run cannot go on in this process. */
   broken(run: LiveRun, error: unknown): void;
 }
+
+/** As a step that waits needs them. */
+export type AwaitedEvents = Pick<PublishedEvents, "register" | "unregister" | "giveBack" | "settle">;
 
 /** Finds the workflow that a step calls and checks its input. Throws `WORKFLOW_NOT_FOUND`, `DEFINITION_INVALID`, `INPUT_INVALID`. */
 export type ResolveCall = (call: {

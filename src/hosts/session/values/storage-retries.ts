@@ -3,6 +3,7 @@ import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts"
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
+import type { AwaitedEvents } from "../steps/step-parts.ts";
 
 export interface StorageRetriesParts {
   readonly clock: Clock;
@@ -51,6 +52,15 @@ export class StorageRetries {
       extend: (path, addition) => this.#untilDone(() => files.extend(path, addition)),
       list: (prefix) => this.#untilDone(() => files.list(prefix)),
       remove: (path) => this.#untilDone(() => files.remove(path)),
+    };
+  }
+
+  events(events: AwaitedEvents): AwaitedEvents {
+    return {
+      register: (wait) => this.#untilDone(() => events.register(wait)),
+      unregister: (wait) => this.#untilDone(() => events.unregister(wait)),
+      giveBack: (...given) => this.#untilDone(() => events.giveBack(...given)),
+      settle: (...settled) => this.#untilDone(() => events.settle(...settled)),
     };
   }
 

@@ -110,7 +110,9 @@ function explainWait(wait: Extract<Step, { kind: "wait" }>["wait"], places: Know
       return `until ${showExpr(wait.at, places)}`;
     case "event": {
       const limit = wait.timeoutMs === undefined ? "" : `, at most ${wait.timeoutMs / 1000} s`;
-      return `for the event ${showExpr(wait.name, places)}${limit}`;
+      const fields = Object.entries(wait.match ?? {}).map(([path, expr]) => `${path} = ${showExpr(expr, places)}`);
+      const which = fields.length === 0 ? "" : ` with ${fields.join(", ")}`;
+      return `for the event ${showExpr(wait.name, places)}${which}${limit}`;
     }
   }
 }
