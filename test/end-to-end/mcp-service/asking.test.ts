@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -118,6 +122,20 @@ describe.each(ERAS)("a client of %s", (name, era) => {
     expect(client.asked).toHaveLength(1);
     expect(await client.call("list_approvals")).toMatchObject({ items: [{ run_id, path: "look" }] });
     expect(await countRuns(client)).toBe(1);
+  });
+
+  test("passes on what an MCP server asks of a step, with the form that the answer must fit", async () => {
+    const log = join(mkdtempSync(join(tmpdir(), "pawl-log-")), "log");
+    onTestFinished(() => rmSync(dirname(log), { recursive: true }));
+    const old = fileURLToPath(new URL("../../fakes/mcp-server/old_server.py", import.meta.url));
+    const folder = newFolder({
+      ".mcp.json": JSON.stringify({ mcpServers: { it: { command: "python3", args: [old] } } }),
+      "workflows/book.yaml": `name: book\nsteps:\n  - {id: book, type: mcp, tool: it.book, params: {log: "${log}"}}\n`,
+    });
+    const content = { answer: "approve", edited: '{"seats": 2}' };
+    const client = await connectPerson(folder, { era, person: () => ({ action: "accept", content }) });
+    expect(await client.call("book")).toMatchObject({ status: "completed", outputs: { book: 'Booked {"seats": 2}' } });
+    expect(JSON.stringify(client.asked)).toMatch(/How many seats\?.*must fit.*seats.*minimum/);
   });
 
   test("asks for the input that is missing, and what was given stays", async () => {

@@ -74,11 +74,16 @@ export async function askForApproval(
       properties: {
         answer: { type: "string", enum: ["approve", "reject", "skip"] },
         comment: { type: "string", description: "Recorded with the answer." },
-        ...(open.allow_edit ? { edited: { type: "string", description: "JSON in place of what is shown." } } : {}),
+        ...(open.allow_edit ? { edited: { type: "string", description: describeEdit(open.schema) } } : {}),
       },
       required: ["answer"],
     },
   });
+}
+
+function describeEdit(schema: JsonObject | null): string {
+  if (schema === null) return "JSON in place of what is shown.";
+  return `JSON in place of what is shown, which must fit ${writeExact(schema).slice(0, MOST_SHOWN)}`;
 }
 
 export interface TakenAnswer {
