@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { expect, onTestFinished, test } from "vitest";
-import { openRecordsOn, openServiceRecords } from "../../src/app/open-service-records.ts";
-import type { ServiceRecords } from "../../src/operations/application/ports.ts";
-import type { Journal } from "../../src/ports/journal.ts";
-import { readDatabaseUrl } from "../../src/storage/postgres/database-address.ts";
-import { openPostgresJournal } from "../../src/storage/postgres/journal/postgres-journal.ts";
-import { PostgresDatabase } from "../../src/storage/postgres/postgres-database.ts";
-import { openSqliteJournal } from "../../src/storage/sqlite/sqlite-journal.ts";
-import { temporaryFolder } from "../contracts/temporary-folder.ts";
-import { HttpWorld } from "../fakes/http-world.ts";
-import { input, literal, uhlpGraph } from "../fakes/uhlp-graph.ts";
-import { newTestDatabase } from "../support/test-database.ts";
+import { openRecordsOn, openServiceRecords } from "../../../src/app/open-service-records.ts";
+import type { ServiceRecords } from "../../../src/operations/application/ports.ts";
+import type { Journal } from "../../../src/ports/journal.ts";
+import { readDatabaseUrl } from "../../../src/storage/postgres/database-address.ts";
+import { openPostgresJournal } from "../../../src/storage/postgres/journal/postgres-journal.ts";
+import { PostgresDatabase } from "../../../src/storage/postgres/postgres-database.ts";
+import { openSqliteJournal } from "../../../src/storage/sqlite/sqlite-journal.ts";
+import { HttpWorld } from "../../fakes/http-world.ts";
+import { input, literal, uhlpGraph } from "../../fakes/uhlp-graph.ts";
+import { newTestDatabase } from "../../support/test-database.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const RUNS = 10_000;
 const EVENTS = 500;
