@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fromBase64, sha256, toBase64, uuidOf } from "./encodings.ts";
+import { fromBase64, isBase64, sha256, toBase64, uuidOf } from "./encodings.ts";
 
 const texts = fc.string({ unit: "binary", maxLength: 300 });
 
@@ -26,4 +26,26 @@ test("a UUID follows from its seed", () => {
   expect(uuidOf("a")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(uuidOf("a")).toBe(uuidOf("a"));
   expect(uuidOf("a")).not.toBe(uuidOf("b"));
+});
+
+test.each([
+  ["", true],
+  ["QQ==", true],
+  ["QQ", true],
+  ["QUI=", true],
+  ["QUJD", true],
+  ["Q", false],
+  ["QQ=", false],
+  ["Q===", false],
+  ["Q=Q=", false],
+  ["====", false],
+  ["QU I", false],
+  ["QU-_", false],
+])("%j is Base64: %s", (text, is) => expect(isBase64(text)).toBe(is));
+
+test("a text of any length is judged, and takes a moment", () => {
+  const long = "QUJD".repeat(4_000_000);
+  expect([isBase64(long), isBase64(`${long}!`)]).toEqual([true, false]);
+  // A pattern would look from each of them to the last.
+  expect(fromBase64(`${"=".repeat(1_000_000)}!`)).toBeUndefined();
 });

@@ -26,9 +26,26 @@ export function toBase64(text: string): string {
   return parts.join("");
 }
 
+/**
+ * Whether a text is Base64, with or without `=`. It is looked for what is none: one pattern for the whole would need a stack as long
+ * as the text.
+ */
+export function isBase64(text: string): boolean {
+  const length = lengthWithout(text, "=");
+  const padding = text.length - length;
+  const isWhole = padding === 0 ? length % 4 !== 1 : padding <= 2 && text.length % 4 === 0;
+  return isWhole && !/[^A-Za-z0-9+/]/.test(text.slice(0, length));
+}
+
+function lengthWithout(text: string, end: string): number {
+  let length = text.length;
+  while (text[length - 1] === end) length -= 1;
+  return length;
+}
+
 /** Also with `-` and `_`, and without `=`. Undefined where it is none, or no text in UTF-8. */
 export function fromBase64(text: string): string | undefined {
-  const digits = text.replace(/=+$/, "").replaceAll("-", "+").replaceAll("_", "/");
+  const digits = text.slice(0, lengthWithout(text, "=")).replaceAll("-", "+").replaceAll("_", "/");
   const escapes: string[] = [];
   for (let at = 0; at < digits.length; at += 4) {
     const codes = Array.from(digits.slice(at, at + 4), (digit) => DIGITS.indexOf(digit));

@@ -364,7 +364,7 @@ steps:
   ]);
   // A value may hold more than its schema declares, and so may a body.
   const right =
-    "p: steps.a.output.other, q: steps.b.output.total.text, r: steps.c.output.body.id, s: steps.d.output.left";
+    "p: steps.a.output.other, q: steps.b.output.total.text, r: steps.c.output.body.id, s: steps.d.output.left, t: steps.b.output.error.code";
   expect(await findings(right)).toEqual([]);
   expect(await findings(wrong, "references: lenient\n")).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { type ErrorCode, isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { isBase64 } from "../../core/expressions/encodings.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
@@ -179,14 +180,20 @@ function shorten(text: string): string {
   return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}...` : text;
 }
 
-const BASE64 = /^[A-Za-z0-9+/\r\n]{16,}={0,2}\s*$/;
+/** Shorter texts are words. */
+const LEAST_BASE64 = 16;
 
 /** Decodes a file: plain text, or base64 if the answer says so or the text can be nothing else. The format's documents disagree about it. */
 function decodeContent(content: string, encoding: Json | undefined): string {
   const isFlagged = encoding === "base64";
-  if (!isFlagged && (encoding !== undefined || !BASE64.test(content))) return content;
+  if (!isFlagged && (encoding !== undefined || !mayBeBase64(content))) return content;
   const decoded = decodeBase64(content);
   return decoded ?? content;
+}
+
+function mayBeBase64(content: string): boolean {
+  const packed = content.trimEnd().replace(/[\r\n]/g, "");
+  return packed.length >= LEAST_BASE64 && isBase64(packed);
 }
 
 function decodeBase64(content: string): string | undefined {

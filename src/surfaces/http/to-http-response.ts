@@ -1,5 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { isBase64 } from "../../core/expressions/encodings.ts";
 import { NO_STATUS, toHttpStatus } from "../../core/http-status.ts";
 import { isJsonObject, isNumber, type Json, type JsonObject } from "../../core/json.ts";
 import { shapeResult } from "../../operations/requests/to-response.ts";
@@ -111,8 +112,6 @@ function appendHeader(headers: Headers, name: string, value: Json): void {
   }
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
-
 interface Content {
   readonly content: string | Uint8Array<ArrayBuffer> | null;
   readonly type: string;
@@ -121,7 +120,7 @@ interface Content {
 function toContent(body: Json, encoding: Json | undefined): Content {
   if (body === null) return { content: null, type: "" };
   if (typeof body !== "string") return { content: writeExact(body), type: "application/json" };
-  if (encoding === "base64" && !BASE64.test(body)) throw invalid("`body` is not base64, as `bodyEncoding` says");
+  if (encoding === "base64" && !isBase64(body)) throw invalid("`body` is not base64, as `bodyEncoding` says");
   if (encoding === "base64") return { content: Buffer.from(body, "base64"), type: "application/octet-stream" };
   return { content: body, type: "text/plain; charset=utf-8" };
 }

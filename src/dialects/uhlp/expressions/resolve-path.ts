@@ -110,7 +110,9 @@ function resolveStep({ root, keys, isJsonPath }: Written, { steps, outputs }: Ex
   const isOutput = output?.key === "output";
   if (isJsonPath || isOutput) {
     const inside = isOutput ? rest : keys.slice(1);
-    const declared = { schema: outputs?.get(name), says: `The output of \`${toExcerpt(name)}\`` };
+    // A failure that was handled is the output of its step.
+    const schema = inside[0]?.key === "error" ? undefined : outputs?.get(name);
+    const declared = { schema, says: `The output of \`${toExcerpt(name)}\`` };
     return refuseUndeclared(inside, declared) ?? path({ root: "steps", name, path: toPath(inside) });
   }
   const message = `A path to what a step has given goes through \`output\`.`;

@@ -1,3 +1,4 @@
+import { isBase64 } from "../../../core/expressions/encodings.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import type { Model } from "../../models/create-models.ts";
 import type { Prompt } from "../../models/language-model.ts";
@@ -23,7 +24,6 @@ const MAX_MEDIA = 8;
 const MAX_CHARS = 5 * 1024 * 1024;
 /** Of a conversation, which is sent whole with each turn. */
 const MAX_SHOWN_CHARS = 20 * 1024 * 1024;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** What a model could see or hear of the content of a result, embedded resources included. */
 export function findMedia(content: readonly Json[]): readonly ToolMedia[] {
@@ -34,7 +34,7 @@ export function findMedia(content: readonly Json[]): readonly ToolMedia[] {
       : block;
     if (typeof mimeType !== "string" || typeof data !== "string" || data.length > MAX_CHARS) return [];
     const mediaType = mimeType.toLowerCase();
-    return [...IMAGES, ...SOUNDS].includes(mediaType) && BASE64.test(data) ? [{ mediaType, data }] : [];
+    return [...IMAGES, ...SOUNDS].includes(mediaType) && data !== "" && isBase64(data) ? [{ mediaType, data }] : [];
   });
   return found.slice(0, MAX_MEDIA);
 }

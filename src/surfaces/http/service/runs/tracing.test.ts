@@ -36,7 +36,7 @@ async function openCollector() {
     headers: "authorization=Bearer%20for-the-collector, x-team = blue",
     serviceName: "test",
     version: "1.2.3",
-    mask: (text) => text.replaceAll("4711", "[redacted]"),
+    mask: (text) => text.replaceAll("hunter 4711", "[redacted]"),
     tell: (line) => told.push(line),
   });
   observers.add(tracing.observer);
@@ -193,7 +193,7 @@ test("each try with an idempotency key may have a trace of its own: the request 
 test("a collector that fails is asked again, and what it refuses is told once, without holding anything up", async () => {
   const { receiver, observers, tracing, told, spans } = await openCollector();
   receiver.replies.push(answerWith(503), answerWith(200));
-  const hooks = tracedWorld(observers, () => succeed("4711"));
+  const hooks = tracedWorld(observers, () => succeed("hunter 4711"));
   await hooks.run({});
   await tracing.close();
   expect(receiver.received.map(({ body }) => body === receiver.first.body)).toEqual([true, true]);
