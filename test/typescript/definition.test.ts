@@ -172,6 +172,18 @@ test.each<readonly [string, Callback]>([
   expect(() => workflow("w", { input: Input }, does)).not.toThrow();
 });
 
+test("a wait by fields of an event has them in the graph", () => {
+  const flow = workflow("w", { input: Input }, ({ input }) =>
+    wait("paid", { event: "payment", match: { "order.id": input.name, part: 1 }, timeout: "2d" }),
+  );
+  const [step] = flow.graph.flow.steps;
+  expect(step).toMatchObject({
+    kind: "wait",
+    wait: { for: "event", name: { value: "payment" }, match: { part: { value: 1 } }, timeoutMs: 172_800_000 },
+  });
+  expect(step).toHaveProperty(["wait", "match", "order.id", "op"], "path");
+});
+
 test("a callback whose text cannot be read is run as it is", () => {
   const bound = ((_: unknown, { input }: { readonly input: Given }) => run("a", { input }, () => 1)).bind(null, 1);
   expect(() => workflow("w", { input: Input }, bound)).not.toThrow();
@@ -187,6 +199,9 @@ test.each<readonly [string, Callback, string]>([
   ["no turns", () => agent("a", { prompt: "x", model: "m", maxTurns: 0 }), "`maxTurns` of `a` is `0`"],
   ["a form", () => approval("a", { form: odd({ yes: "boolean" }) }), "`form` of `a` is of the type object"],
   ["a wait for nothing", () => wait("a", odd([])[0]), "does not say what it waits for"],
+  ["a field", () => wait("a", { event: "paid", match: { "order id": 7 } }), "`order id` of `match` is no path"],
+  ["no fields", () => wait("a", { event: "paid", match: {} }), "`match` names no fields"],
+  ["a computed event", ({ input }) => wait("a", odd({ event: input.name, match: { id: 7 } })), "no fixed name"],
   ["a window", ({ input }) => each(input.list, (item) => item, { window: 0 }), "`window` of `each` is `0`"],
   ["a called tag", () => run("a", { t: text(untyped("x") as never) }, () => 1), "`text` is called"],
 ])("%s that cannot be is refused by its name, also in JavaScript", (_, does, words) => {

@@ -9,6 +9,11 @@ import { stepsWithin } from "./steps-within.ts";
 export const MOST_FIELDS = 8;
 const MOST_CHARACTERS = 800;
 
+/** Whether a text is the path of a field that an event may be known by, such as `order.id`. */
+export function isEventField(path: string): boolean {
+  return /^[A-Za-z_][\w-]{0,99}(\.[A-Za-z_][\w-]{0,99}){0,9}$/.test(path);
+}
+
 /** What a wait says; first for how long, until when, or for which event. */
 export function exprsOfWait(wait: Wait): readonly [Expr, ...Expr[]] {
   if (wait.for === "duration") return [wait.durationMs];

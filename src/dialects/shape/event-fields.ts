@@ -1,14 +1,12 @@
-import { MOST_FIELDS } from "../../core/graph/event-match.ts";
+import { isEventField, MOST_FIELDS } from "../../core/graph/event-match.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { anyMap } from "./containers.ts";
 import { to } from "./shape.ts";
 
-const PATH = /^[A-Za-z_][\w-]{0,99}(\.[A-Za-z_][\w-]{0,99}){0,9}$/;
-
 /** Paths of fields in the payload of an event, with what they must be. */
 export const eventFields = to(anyMap(), (map, { problems }) => {
   const { size } = map.entries;
-  const wrong = [...map.entries].find(([path]) => !PATH.test(path));
+  const wrong = [...map.entries].find(([path]) => !isEventField(path));
   const at = wrong?.[1].key ?? map;
   const remedy = "Name fields of the payload, for example `order_id` or `order.id`.";
   if (size === 0 || size > MOST_FIELDS) {

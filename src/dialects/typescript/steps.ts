@@ -1,4 +1,4 @@
-import { MOST_FIELDS } from "../../core/graph/event-match.ts";
+import { isEventField, MOST_FIELDS } from "../../core/graph/event-match.ts";
 import type { DagFlow, RetryPolicy, Step, Wait } from "../../core/graph/graph.ts";
 import { toMilliseconds } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
@@ -305,6 +305,10 @@ function lowerWait(scope: Scope, waiting: Waiting): { readonly wait: Wait; reado
     );
     if (fields.length === 0 || fields.length > MOST_FIELDS)
       throw invalid("`match` names no fields, or too many", `Name 1 to ${MOST_FIELDS} of the payload.`);
+    const odd = fields.find(([field]) => !isEventField(field));
+    if (odd !== undefined)
+      throw invalid(`\`${odd[0]}\` of \`match\` is no path of a field`, "Write it as `order_id` or `order.id`.");
+    if (expr.op !== "literal") throw invalid("An event beside `match` has no fixed name", "Write its name as a text.");
     const match = Object.fromEntries(fields.map(([field, bound]) => [field, bound.expr]));
     return {
       wait: { for: "event", name: expr, match, ...timeout },
