@@ -148,7 +148,7 @@ export class Engine implements Pawl {
     await this.#answer(runId, step, {
       answer: "approve",
       ...(edited === undefined ? {} : { edited: toJson(edited) }),
-      ...(by === undefined ? {} : { by }),
+      ...(by === undefined ? {} : { by, who: { name: by } }),
     });
   }
 
@@ -156,7 +156,7 @@ export class Engine implements Pawl {
     await this.#answer(runId, step, {
       answer: "reject",
       ...(comment === undefined ? {} : { comment }),
-      ...(by === undefined ? {} : { by }),
+      ...(by === undefined ? {} : { by, who: { name: by } }),
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Graph } from "../core/graph/graph.ts";
-import type { Event, RunStarted, SentKey } from "../core/history/events.ts";
+import type { Event, Identity, RunStarted, SentKey } from "../core/history/events.ts";
 import type { Handle } from "../core/history/run-state.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { RunRecord } from "../ports/journal.ts";
@@ -75,6 +75,8 @@ export interface RunStart extends Pick<RunStarted, "maxCostMicro" | "uses" | "on
 export interface ApprovalAnswer {
   readonly answer: "approve" | "reject" | "skip";
   readonly by?: string;
+  /** Absent: the operator. */
+  readonly who?: Identity;
   readonly comment?: string;
   /** The event that asked, as the person has seen it: an answer to an earlier question at the path is a conflict. */
   readonly asked?: number;

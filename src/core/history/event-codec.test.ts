@@ -130,6 +130,7 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     path: "a",
     answer: "approve",
     by: "me",
+    who: { name: "ada", key: "0123456789ab" },
     comment: "fine",
     edited: true,
     reused: { run: "r0", seq: 4 },

@@ -283,12 +283,27 @@ export interface QuestionAsked extends WithValue {
   readonly usage?: JsonObject;
 }
 
+/** A person, as a key proves or the program says that embeds the engine. The name counts: keys of one name are one person. */
+export interface Identity {
+  readonly name: string;
+  /** The id of the key. */
+  readonly key?: string;
+}
+
+/** Who answered, for people: the one who is known, else by which way the answer came. */
+export function answeredBy({ who, by }: Pick<ApprovalAnswered, "who" | "by">): string | undefined {
+  return who?.name ?? by;
+}
+
 /** Value: of an approval step the edited data, where `edited`; for a task the whole answer, as it reads it. */
 export interface ApprovalAnswered extends EventCommon {
   readonly type: "approvalAnswered";
   readonly path: string;
   readonly answer: "approve" | "reject" | "skip";
+  /** What the caller says: a name of a program, or by which way it came. */
   readonly by?: string;
+  /** Absent: the operator. */
+  readonly who?: Identity;
   readonly comment?: string;
   readonly edited?: boolean;
   /** Taken over from another run, where the same was asked: no person was asked again. */

@@ -79,7 +79,7 @@ export class RunRequests {
   async answer(
     runId: string,
     path: string,
-    { asked: seq, ...answer }: ApprovalAnswer,
+    { asked: seq, who, ...answer }: ApprovalAnswer,
     id: number | undefined,
   ): Promise<RunRecord> {
     const { journal, clock, runs, ledger, writer, graphs } = this.#parts;
@@ -91,7 +91,7 @@ export class RunRequests {
       const stored = await storeAnswer(answer, writer);
       await ledger.refresh();
       return await runs.with(runId, async (run) => {
-        recordAnswer(run, asked, { answer, stored, at: clock.now(), ledger });
+        recordAnswer(run, asked, { answer, who, stored, at: clock.now(), ledger });
         run.addAnswer(id);
         await run.durable();
         return run.toRecord();

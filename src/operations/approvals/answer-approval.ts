@@ -6,6 +6,7 @@ import type { ApprovalAnswer } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import { findRun } from "../application/find-run.ts";
 import type { Driving, Principal, Stores } from "../application/ports.ts";
+import { whoAsks } from "../application/who-asks.ts";
 import { listApprovals, type OpenApproval } from "./describe-run-approvals.ts";
 import { placeOf } from "./place-of.ts";
 
@@ -61,7 +62,7 @@ export async function answerApproval(
   if (answer.answer === "approve" && open !== undefined) refuseRaise(open, answer.edited, app.maxRunCostMicro);
   if (open !== undefined) await checkEdit(open, answer);
   const host = await app.host();
-  await host.request(record.id, { type: "answer", path, answer: { ...answer, asked } });
+  await host.request(record.id, { type: "answer", path, answer: { who: whoAsks(app), ...answer, asked } });
 }
 
 async function findOpen(app: Stores, { record, path, asked }: AddressedApproval): Promise<OpenApproval | undefined> {

@@ -1,3 +1,4 @@
+import { answeredBy } from "../../core/history/events.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { LoggedEvent } from "../../ports/journal.ts";
@@ -58,7 +59,7 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
         message: event.message,
       });
     case "approvalAnswered":
-      return told("approval.answered", { answer: event.answer });
+      return told("approval.answered", { answer: event.answer, by: answeredBy(event) ?? null });
     case "signalReceived":
       return told("signal.received", { name: event.name });
     case "limitNeared":

@@ -57,6 +57,7 @@ const requestSchema = z.strictObject({
       answer: z.strictObject({
         answer: z.enum(["approve", "reject", "skip"]),
         by: z.string().optional(),
+        who: z.strictObject({ name: z.string(), key: z.string().exactOptional() }).optional(),
         comment: z.string().optional(),
         asked: wholeNumber.optional(),
         edited: z.custom<Json>().optional(),

@@ -35,7 +35,8 @@ function Answered({ id, error }: { readonly id: string; readonly error: Paramete
         </p>
       </Problem>
     );
-  const { answer: said, by, at, comment } = answer;
+  const { answer: said, who, at, comment } = answer;
+  const by = typeof who === "object" && who !== null && "name" in who ? who.name : answer.by;
   return (
     <div className="grid gap-3">
       <p className="text-base">This question is answered.</p>

@@ -1,4 +1,4 @@
-import type { ApprovalAnswered, ApprovalAsked, QuestionAsked } from "../../history/events.ts";
+import { type ApprovalAnswered, type ApprovalAsked, answeredBy, type QuestionAsked } from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
 import { stopForBudget } from "../attempt/admission.ts";
 import { concludeInstance, failInstance, succeedInstance } from "../attempt/conclude.ts";
@@ -51,7 +51,8 @@ export function applyApprovalAnswered(turn: Turn, event: ApprovalAnswered): void
     case "skip":
       return concludeInstance(turn, instance, { status: "skipped" });
     case "reject": {
-      const who = event.by === undefined ? "" : ` by ${event.by}`;
+      const by = answeredBy(event);
+      const who = by === undefined ? "" : ` by ${by}`;
       const why = event.comment === undefined ? "" : `: ${event.comment}`;
       const failure = { code: "APPROVAL_REJECTED", message: `Rejected${who}${why}`, seq: 0 };
       return failInstance(turn, instance, failure, { mayRetry: false });
@@ -74,8 +75,10 @@ export function closeApproval(turn: Turn, instance: Instance): void {
 }
 
 /** The limit was not raised. */
-function stopUnraised(turn: Turn, instance: Instance, { by, comment }: ApprovalAnswered): void {
+function stopUnraised(turn: Turn, instance: Instance, event: ApprovalAnswered): void {
   takePlace(instance);
+  const { comment } = event;
+  const by = answeredBy(event);
   const who = by === undefined ? "" : ` by ${by}`;
   turn.state.budget.exhausted ??= `The limit was not raised${who}${comment === undefined ? "." : `: ${comment}`}`;
   stopForBudget(turn, instance);
@@ -91,8 +94,8 @@ function endApproval(turn: Turn, instance: Instance): void {
   stopTimer(turn, timerOf(instance, "approval"));
 }
 
-function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, { answer, by }: ApprovalAnswered): void {
-  const noted = { askedSeq, answer, by };
+function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, event: ApprovalAnswered): void {
+  const noted = { askedSeq, answer: event.answer, by: answeredBy(event) };
   const before = state.answers.get(path);
   if (before === undefined) state.answers.set(path, [noted]);
   else before.push(noted);

@@ -1,5 +1,5 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { ApprovalAnswered } from "../../../core/history/events.ts";
+import type { ApprovalAnswered, Identity } from "../../../core/history/events.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import { isBudgetKey } from "../../../core/interpreter/budget/use-limits.ts";
 import type { Json } from "../../../core/json.ts";
@@ -66,19 +66,20 @@ export async function storeAnswer(answer: RecordedAnswer, writer: ValueWriter): 
 }
 
 /** Records an answer. If it approves a question about a limit, the limit is raised first. */
-export function recordAnswer(run: LiveRun, asked: Asked, { answer, stored, at, ledger }: RecordedAt): void {
+export function recordAnswer(run: LiveRun, asked: Asked, { answer, who, stored, at, ledger }: RecordedAt): void {
   const instance = openApproval(run.state, asked);
   const { path, question } = instance;
   if (question !== undefined && answer.answer === "approve") {
     raiseLimit(run, ledger, { instance, key: question.key, at, edited: answer.edited });
   }
   const value = question === undefined ? stored.edited : stored.whole;
-  const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.fields }, value?.stored);
+  const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.fields, ...(who && { who }) }, value?.stored);
   if (value !== undefined) run.values.keep(seq, value.value, value.bytes);
 }
 
 interface RecordedAt {
   readonly answer: RecordedAnswer;
+  readonly who: Identity | undefined;
   readonly stored: StoredAnswer;
   readonly at: number;
   readonly ledger: BudgetLedger;

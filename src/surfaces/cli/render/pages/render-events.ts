@@ -1,5 +1,5 @@
 import type { PolicyDecision } from "../../../../core/graph/policy.ts";
-import type { Event } from "../../../../core/history/events.ts";
+import { answeredBy, type Event } from "../../../../core/history/events.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import type { EventRow } from "../../../../ports/journal.ts";
 import { formatUsd } from "../text/formats.ts";
@@ -42,7 +42,7 @@ function detailOf(event: Event): string {
     case "approvalAsked":
       return event.attempt === undefined ? event.message : `${event.message} ${costOf(event)}`;
     case "approvalAnswered":
-      return [event.answer, event.by ?? "", event.comment ?? ""].join(" ");
+      return [event.answer, answeredBy(event) ?? "", event.comment ?? ""].join(" ");
     case "timerFired":
       return event.timer;
     case "signalReceived":

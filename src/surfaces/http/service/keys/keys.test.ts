@@ -197,6 +197,33 @@ describe("a stream", () => {
   });
 });
 
+describe("who has answered", () => {
+  test("is on record as the key proves it, beside the way it came, and a second one is told", async () => {
+    const world = newWorld();
+    const made = await dataOf(world.post("/keys", { name: "alice" }, ADMIN));
+    const { run_id: run } = await dataOf(world.post("/workflows/run/sync", { workflow: APPROVAL }, ADMIN));
+    await dataOf(
+      world.post(`/approvals/${run}:ask/approve`, { comment: "fine" }, { "x-api-key": String(made["key"]) }),
+    );
+    const late = await world.post(`/approvals/${run}:ask/reject`, {}, ADMIN);
+    expect(await late.json()).toMatchObject({
+      error: { code: "APPROVAL_CONFLICT", message: expect.stringContaining("by alice") },
+    });
+    const answered = (await world.world.eventsOf(String(run))).find(({ type }) => type === "approvalAnswered");
+    expect(answered).toMatchObject({ by: "api", who: { name: "alice", key: made["key_id"] }, comment: "fine" });
+  });
+
+  test("is the operator where no key of its own proves it, whatever the request says", async () => {
+    const world = newWorld();
+    const { run_id: run } = await dataOf(world.post("/workflows/run/sync", { workflow: APPROVAL }, ADMIN));
+    const claimed = await world.post(`/approvals/${run}:ask/approve`, { who: { name: "alice" } }, ADMIN);
+    expect(await codeOf(claimed)).toBe("REQUEST_INVALID");
+    await dataOf(world.post(`/approvals/${run}:ask/approve`, {}, ADMIN));
+    const answered = (await world.world.eventsOf(String(run))).find(({ type }) => type === "approvalAnswered");
+    expect(answered).not.toHaveProperty("who");
+  });
+});
+
 describe("a tenant", () => {
   test("sees nothing of another, whatever it asks for", async () => {
     const world = newWorld({ plays: { work: () => succeed("the secret of A") } });
