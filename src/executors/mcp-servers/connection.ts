@@ -10,6 +10,7 @@ import {
   type RequestId,
   type Tool,
   type Transport,
+  UrlElicitationRequiredError,
   type VersionNegotiationOptions,
 } from "@modelcontextprotocol/client";
 import { toWritable } from "../../core/exact-json.ts";
@@ -276,7 +277,7 @@ export class Connection {
       name: call.tool.name,
       arguments: toWritable({ ...call.arguments }),
       _meta: { ...call.meta },
-      ...call.answered,
+      ...this.#tell(call.answered),
     };
     while (this.#isOneByOne && this.#couldAsk.length > 0)
       await Promise.race(this.#couldAsk.map(({ rests }) => rests.promise));
@@ -296,6 +297,8 @@ export class Connection {
         toolDefinition: listed && { ...listed, outputSchema: undefined },
       });
     } catch (error) {
+      const wanted = toLinksWanted(error);
+      if (wanted !== undefined) return wanted;
       throw toCallFailure(error, {
         ...this.context(),
         isAborted: signal.aborted,
@@ -307,6 +310,14 @@ export class Connection {
       this.#calls.delete(active);
       active.rests.resolve();
     }
+  }
+
+  /** A server of 2025 looks for itself whether a page was opened: it is told nothing, and not asked again without a yes. */
+  #tell(answered: Answered | undefined): Answered | undefined {
+    if (answered === undefined || this.#client.getProtocolEra() === "modern") return answered;
+    if (Object.values(answered.inputResponses).every((told) => "action" in told && told.action === "accept")) return;
+    const message = `The MCP server "${this.#address.name}" wants a page opened first, and nobody has agreed to that.`;
+    throw refusal("MCP_TOOL_FAILED", message);
   }
 
   /** A question in the middle of a call (revisions up to 2025-11-25). Whose it is must be certain, or it is nobody's. */
@@ -395,6 +406,19 @@ interface Listed {
 }
 
 const NOTHING_LISTED: Listed = { list: { tools: [], warnings: [] }, definitions: new Map() };
+
+/** The error -32042 of 2025-11-25: nothing is done before a person has opened these pages. */
+function toLinksWanted(error: unknown): InputRequiredResult | undefined {
+  const links = error instanceof UrlElicitationRequiredError ? error.elicitations : undefined;
+  if (!Array.isArray(links) || links.length === 0) return undefined;
+  const toAsked = (params: object, index: number) => {
+    const asked = { method: "elicitation/create", params: { ...params, mode: "url" } };
+    return [`link-${index + 1}`, asked] as const;
+  };
+  // Each is judged before anybody is shown it.
+  const inputRequests = Object.fromEntries(links.map(toAsked)) as InputRequiredResult["inputRequests"];
+  return { resultType: "input_required", inputRequests };
+}
 
 async function endSession(transport: HttpTransport): Promise<void> {
   const late = new Promise((resolve) => setTimeout(resolve, END_SESSION_MS).unref());

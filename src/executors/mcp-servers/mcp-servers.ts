@@ -113,7 +113,8 @@ export class McpServers {
     return await managed.use(async (connection) => {
       const { redactor } = connection;
       const asker = { server: tool.server, tool: tool.name, redactor };
-      const rounds = new InputRounds({ asker, memory: asking?.memory, roots: connection.roots });
+      const elicits = managed.address.elicitation === "ask";
+      const rounds = new InputRounds({ asker, memory: asking?.memory, roots: connection.roots, elicits });
       const onAsked = asking && ((params: Json | undefined) => asking.wait(params, asker));
       let answered = await rounds.resume();
       let result = await connection.call({ ...call, answered, onAsked }, signal);

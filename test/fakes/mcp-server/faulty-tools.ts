@@ -1,7 +1,13 @@
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+  type Tool,
+  UrlElicitationRequiredError,
+} from "@modelcontextprotocol/server";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -53,6 +59,8 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
     run: async (args) => need(args, undefined),
   },
   book: { definition: { inputSchema: ANY }, run: book },
+  /** Does nothing before a page was opened, once or as often as it is told (-32042 of 2025-11-25). */
+  pay: { definition: { inputSchema: ANY }, run: pay },
   die: { definition: { inputSchema: ANY }, run: die },
   die_repeatable: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: die },
   hang: { definition: { inputSchema: ANY }, run: async (_, context) => hang(context) },
@@ -161,6 +169,16 @@ const SEATS = {
     required: ["seats"],
   },
 };
+
+const PAGE = { mode: "url", message: "Pay\u001b[2J", url: "https://pay.example/7", elicitationId: "7" } as const;
+let paid = 0;
+
+async function pay({ log, times = 1, pages = [PAGE] }: Arguments): Promise<CallToolResult> {
+  appendFileSync(String(log), "called\n");
+  if (paid >= Number(times)) return text("Paid.");
+  paid += 1;
+  throw new UrlElicitationRequiredError(pages as ConstructorParameters<typeof UrlElicitationRequiredError>[0]);
+}
 
 async function die(): Promise<CallToolResult> {
   process.stderr.write(`I cannot go on, said ${process.env["TOKEN"] ?? "nobody"}.\n`, () => process.exit(7));

@@ -42,6 +42,7 @@ function openWorld(settings: JsonObject) {
   };
   return {
     memory,
+    logFile: log,
     records,
     call,
     callTool,
@@ -220,10 +221,88 @@ describe("a server of 2025", () => {
     expect(await (await offerTool("book")).rests?.(memory)).toBe(false);
     expect(log()).toEqual(["asked"]);
   });
+});
 
-  test("is told that nobody can be asked where its entry says so", async () => {
-    const { call } = openWorld({ ...oldSettings(), elicitation: "refuse" });
-    expect((await call()).text).toContain("-32601");
+describe("a server of 2025-11-25 that does nothing before a page was opened (-32042)", () => {
+  const question = {
+    key: expect.stringMatching(/^call\//),
+    message: expect.stringMatching(/^The MCP server "it" wants you to open a page of pay\.example, .*"pay": Pay\n/),
+    show: { url: "https://pay.example/7" },
+  };
+
+  function openPay(more: JsonObject = {}) {
+    const { logFile, callTool, ...world } = openWorld(fakeSettings([], more));
+    return { ...world, pay: (args: JsonObject = {}) => callTool("pay", { log: logFile, ...args }) };
+  }
+
+  test("asks the person, is asked again after a yes, also by another process, and asks anew where it is not content", async () => {
+    const { pay, answer, die, log, offerTool, memory } = openPay();
+    const first = await pay({ times: 2 });
+    expect(first.asks).toEqual(question);
+    await die();
+    expect(await (await offerTool("pay")).rests?.(memory)).toBe(true);
+    answer(first.asks?.key, { answer: "approve" });
+    const second = await pay({ times: 1 });
+    expect(second.asks).toEqual(question);
+    expect(second.asks?.key).not.toBe(first.asks?.key);
+    answer(second.asks?.key, { answer: "approve" });
+    expect(await pay({ times: 1 })).toMatchObject({ isError: false, text: "Paid." });
+    expect(log()).toHaveLength(3);
+  });
+
+  test.each(["reject", "skip"])("is not asked again after a no (%s)", async (said) => {
+    const { pay, answer, log } = openPay();
+    answer((await pay()).asks?.key, { answer: said });
+    expect(await pay()).toMatchObject({ isError: true, text: expect.stringContaining("nobody has agreed") });
+    expect(log()).toHaveLength(1);
+  });
+
+  test("asks for each of its pages", async () => {
+    const { pay, answer } = openPay();
+    const pages = ["https://pay.example/7", "https://pay.example/8"].map((url) => ({
+      mode: "url",
+      message: "x",
+      url,
+      elicitationId: url,
+    }));
+    const first = await pay({ pages });
+    answer(first.asks?.key, { answer: "approve" });
+    const second = await pay({ pages });
+    expect([first.asks?.show, second.asks?.show]).toEqual(pages.map(({ url }) => ({ url })));
+    answer(second.asks?.key, { answer: "approve" });
+    expect((await pay({ pages })).text).toBe("Paid.");
+  });
+
+  test.each([
+    [
+      "a form",
+      [{ mode: "form", message: "x", requestedSchema: { type: "object", properties: {} } }],
+      "what nobody can be asked",
+    ],
+    [
+      "a link that is none",
+      [{ mode: "url", message: "x", url: "javascript:1", elicitationId: "7" }],
+      "its link is none",
+    ],
+    ["too much", Array.from({ length: 21 }, () => ({})), "wants more than 20 things"],
+    ["nothing", [], "-32042"],
+  ])("is refused where it wants %s", async (_, pages, why) => {
+    const { pay } = openPay();
+    expect(await pay({ pages })).toMatchObject({ isError: true, text: expect.stringContaining(why) });
+  });
+
+  test("is refused where its entry says that nobody is asked", async () => {
+    const { pay } = openPay({ elicitation: "refuse" });
+    expect(await pay()).toMatchObject({ isError: true, text: expect.stringContaining("not offered") });
+  });
+});
+
+describe.each(ERAS)("a server of %s whose entry says that nobody is asked", (_, settingsOf) => {
+  test("is refused, whatever it asks", async () => {
+    const { call } = openWorld({ ...settingsOf(), elicitation: "refuse" });
+    const { asks, text } = await call();
+    expect(asks).toBeUndefined();
+    expect(text).toMatch(/-32601|not offered|apabilit/);
   });
 });
 

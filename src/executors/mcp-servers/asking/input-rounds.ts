@@ -12,6 +12,8 @@ export interface Answered {
 }
 
 const MAX_ROUNDS = 10;
+/** Of one round. */
+const MAX_REQUESTS = 20;
 
 /** The call rests at a round of questions that is on record: nothing of it is under way anywhere. */
 export async function restsAtRound(memory: CallMemory): Promise<boolean> {
@@ -30,6 +32,8 @@ interface RoundsParts {
   /** Absent: nobody can be asked. */
   readonly memory: CallMemory | undefined;
   readonly roots: readonly JsonObject[];
+  /** False: its entry says that no person is asked. */
+  readonly elicits: boolean;
 }
 
 /** The rounds of one call of the revision 2026-07-28, whose server answers with what it needs first. Each is on record before it is answered. */
@@ -55,6 +59,7 @@ export class InputRounds {
     const { memory, asker } = this.#parts;
     this.#round += 1;
     if (this.#round > MAX_ROUNDS) throw refuse(asker, `still wants something after ${MAX_ROUNDS} rounds of questions`);
+    if (Object.keys(inputRequests).length > MAX_REQUESTS) throw refuse(asker, `wants more than ${MAX_REQUESTS} things`);
     // It came as JSON, so it is JSON.
     const asked = { inputRequests, ...(requestState === undefined ? {} : { requestState }) } as unknown as JsonObject;
     const needsPerson = Object.values(inputRequests).some(({ method }) => method !== "roots/list");
@@ -72,9 +77,9 @@ export class InputRounds {
   }
 
   async #answerOne(name: string, { method, params }: JsonObject): Promise<InputResponses[string]> {
-    const { asker, memory, roots } = this.#parts;
+    const { asker, memory, roots, elicits } = this.#parts;
     if (method === "roots/list" && roots.length > 0) return { roots: roots.map((root) => ({ uri: "", ...root })) };
-    if (method !== "elicitation/create" || memory === undefined)
+    if (method !== "elicitation/create" || !elicits || memory === undefined)
       throw refuse(asker, `wants ${show(method)}, which is not offered`);
     const question = readQuestion(params, asker);
     if (typeof question === "string") throw refuse(asker, `asks what nobody can be asked: ${question}`);
