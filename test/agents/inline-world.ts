@@ -10,7 +10,13 @@ import { createInlineExecutor, type InlineOptions } from "../../src/executors/ag
 import { createModels } from "../../src/executors/models/create-models.ts";
 import type { ModelsOptions, ProviderKind } from "../../src/executors/models/models-options.ts";
 import type { Asks, Executor, Outcome, Progress, Task } from "../../src/ports/executor.ts";
-import type { AgentTool, MissingServer, ToolboxRequest, ToolCallResult } from "../../src/ports/tools/agent-toolbox.ts";
+import type {
+  AgentTool,
+  MissingServer,
+  ServerInstructions,
+  ToolboxRequest,
+  ToolCallResult,
+} from "../../src/ports/tools/agent-toolbox.ts";
 import { type FakeModelOptions, startFakeModelServer } from "../fakes/model-server/fake-model-server.ts";
 import type { SaidReply } from "../fakes/model-server/model-reply.ts";
 import { type Purse, withPurse } from "../fakes/purse.ts";
@@ -37,6 +43,7 @@ interface Given extends Partial<Omit<InlineOptions, "models" | "toolbox" | "buil
   readonly tools?: readonly AgentTool[];
   readonly builtIns?: readonly AgentTool[];
   readonly missing?: readonly MissingServer[];
+  readonly instructions?: readonly ServerInstructions[];
   readonly models?: Partial<ModelsOptions>;
 }
 
@@ -44,7 +51,7 @@ interface Given extends Partial<Omit<InlineOptions, "models" | "toolbox" | "buil
 export async function inlineWorld(replies: FakeModelOptions["replies"], given: Given = {}): Promise<InlineWorld> {
   const server = await startFakeModelServer({ replies, apiKey: KEY });
   onTestFinished(() => server.close());
-  const { tools = [], builtIns = [], missing = [], models: modelsOver, ...options } = given;
+  const { tools = [], builtIns = [], missing = [], instructions = [], models: modelsOver, ...options } = given;
   const provider = (kind: ProviderKind) => ({ kind, base_url: server.url, api_key: KEY });
   const wanted: ToolboxRequest[] = [];
   const folder = mkdtempSync(join(tmpdir(), "pawl-agents-"));
@@ -75,7 +82,7 @@ export async function inlineWorld(replies: FakeModelOptions["replies"], given: G
     toolbox: async () => ({
       offer: async (request) => {
         wanted.push(request);
-        return { tools, missing, idle: [], warnings: [] };
+        return { tools, missing, idle: [], warnings: [], instructions };
       },
       endRun: async () => undefined,
     }),

@@ -23,7 +23,7 @@ import type { LoginVault } from "./login/sealed-login.ts";
 import { ServerLogin } from "./login/server-login.ts";
 import { type McpFailure, refusal, stoppedFailure } from "./mcp-failure.ts";
 import type { ServerAddress } from "./resolve-server.ts";
-import { type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
+import { describeTool, type ServerTool, type ToolList, toServerTool } from "./server-tool.ts";
 import { type ServerContext, toCallFailure, toConnectFailure } from "./to-mcp-failure.ts";
 import type { GroupGuard } from "./transports/group-guard.ts";
 import { fetchFor, HttpTransport, SseTransport } from "./transports/http-transport.ts";
@@ -376,9 +376,11 @@ export class Connection {
       const timeout = this.#timeoutMs;
       const signal = AbortSignal.timeout(timeout);
       const { tools } = await this.#client.listTools(undefined, { cacheMode: "refresh", timeout, signal });
+      const said = describeTool({ description: this.redactor.text(this.#client.getInstructions() ?? "") }).trim();
       const list = {
         tools: tools.map((tool) => toServerTool(this.#address.name, tool)),
         warnings: this.warnings,
+        ...(said === "" ? {} : { instructions: said }),
       };
       return { list, definitions: new Map(tools.map((tool) => [tool.name, tool])) };
     } catch (error) {

@@ -40,6 +40,8 @@ export interface ToolList {
   readonly tools: readonly ServerTool[];
   /** Tools that were left out, and why. */
   readonly warnings: readonly string[];
+  /** What the server says of its tools as a whole: its word, as a description is. */
+  readonly instructions?: string;
   /** Names that the server had at first and has no more, and those that came later. */
   readonly changed?: { readonly gone: readonly string[]; readonly late: readonly string[] };
 }

@@ -39,6 +39,14 @@ export interface ToolboxOffer {
   readonly idle: readonly string[];
   /** Describes what was left out, e.g. a tool with an invalid schema, for the log. */
   readonly warnings: readonly string[];
+  /** Of those that give any. Absent: none does. */
+  readonly instructions?: readonly ServerInstructions[];
+}
+
+/** What a server says of its tools as a whole: untrusted, bounded, without control characters. */
+export interface ServerInstructions {
+  readonly server: string;
+  readonly text: string;
 }
 
 export interface MissingServer {

@@ -1,7 +1,7 @@
 /**
  * An MCP server on the official SDK with faults to order: `node main.ts [--http] [FAULT...]`, where a fault is
  * `die-at-start`, `slow-start`, `silent`, `noisy`, `ignore-sigterm`, `die-at-discover`, `pid-file=PATH`, `tools=NAME,NAME` (these, which
- * do nothing, in place of its own) or `token=SECRET` (HTTP).
+ * do nothing, in place of its own), `instructions=TEXT` or `token=SECRET` (HTTP).
  */
 import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -45,7 +45,11 @@ function settingOf(fault: string): string | undefined {
 }
 
 function createFake(): Server {
-  const server = new Server({ name: "fake", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+  const instructions = settingOf("instructions=");
+  const server = new Server(
+    { name: "fake", version: "1.0.0" },
+    { capabilities: { tools: { listChanged: true } }, ...(instructions === undefined ? {} : { instructions }) },
+  );
   const toIdle = (name: string) => ({ name, inputSchema: { type: "object" } }) as const;
   const grown: string[] = [];
   server.setRequestHandler("tools/list", () => ({

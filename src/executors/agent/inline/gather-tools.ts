@@ -3,7 +3,13 @@ import type { JsonObject } from "../../../core/json.ts";
 import { remedyFor } from "../../../core/trust/check-grant.ts";
 import { allows, grantOf, reachOf } from "../../../core/trust/grant.ts";
 import type { Failed, Task } from "../../../ports/executor.ts";
-import type { AgentTool, AgentToolbox, MissingServer, ToolboxOffer } from "../../../ports/tools/agent-toolbox.ts";
+import type {
+  AgentTool,
+  AgentToolbox,
+  MissingServer,
+  ServerInstructions,
+  ToolboxOffer,
+} from "../../../ports/tools/agent-toolbox.ts";
 import type { BuiltInTools } from "../../../ports/tools/built-in-tools.ts";
 import { fits } from "../../mcp-servers/server-entry.ts";
 import { BUILT_INS, isBuiltIn } from "../../models/built-ins.ts";
@@ -22,6 +28,8 @@ export interface GatheredTools {
   readonly providers: readonly ModelTool[];
   /** Tools that were asked for and are missing. */
   readonly notes: readonly string[];
+  /** Of the servers whose tools are among them. */
+  readonly instructions: readonly ServerInstructions[];
 }
 
 export interface ToolSources {
@@ -61,7 +69,10 @@ export async function gatherTools(
   const providers = asked.includes(WEB_SEARCH) ? findWebSearch(model, notes) : [];
   const most = mostTools(model);
   if (tools.length + providers.length > most) return toTooMany(request, tools, { model, most });
-  return { tools, providers, notes };
+  const instructions = (offer.instructions ?? []).filter(({ server }) =>
+    allowed.some((tool) => tool.server === server),
+  );
+  return { tools, providers, notes, instructions };
 }
 
 /** The provider would refuse the request. Which tools the agent can do without is not for us to guess. */

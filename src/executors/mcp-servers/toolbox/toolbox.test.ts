@@ -25,6 +25,20 @@ test("an agent is shown the tools of the servers that it names, and absent means
   expect(await shown([])).toEqual([]);
 });
 
+test.each(["legacy", "2026-07-28"])(
+  "what a server says of its tools is told, cleaned and bounded, without what is secret (%s)",
+  async (protocol) => {
+    const said = `Look first.\u001b[2J\u202e\nMy key is s3cret.${"x".repeat(9_000)}`;
+    const env = { API_KEY: "s3cret" };
+    const talks = fakeSettings([`instructions=${said}`, "tools=alpha"], { protocol, env });
+    const servers = { talks, mute: fakeSettings(["tools=beta"], { protocol }) };
+    const { instructions = [] } = await SHARED.toolbox.offer({ servers }, NEVER);
+    expect(instructions.map(({ server }) => server)).toEqual(["talks"]);
+    expect(instructions[0]?.text).toMatch(/^Look first\.\nMy key is \[?[^s]*\]?\.x+ \[cut\]$/);
+    expect(instructions[0]?.text.length).toBeLessThan(8_010);
+  },
+);
+
 test("a server is told of whose trace a call is", async () => {
   const { toolbox } = SHARED;
   const traceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -9,6 +9,7 @@ import type {
   AgentToolCall,
   CallMemory,
   MissingServer,
+  ServerInstructions,
   ToolboxOffer,
   ToolboxRequest,
   ToolCallResult,
@@ -80,6 +81,7 @@ export class McpToolbox implements AgentToolbox {
       missing: [...missing, ...listed.flatMap(({ missing }) => missing)],
       idle: [...idle],
       warnings: listed.flatMap(({ warnings }) => warnings),
+      instructions: listed.flatMap(({ instructions }) => instructions ?? []),
     };
   }
 
@@ -140,6 +142,7 @@ export class McpToolbox implements AgentToolbox {
         tools: tools.map((tool) => ({ tool, weight, exclude, isClosed: closed.includes(tool.name) })),
         missing: [],
         warnings: [...warnings, ...closed.map(describeClosed)].map((each) => `The MCP server "${server}": ${each}.`),
+        ...(list.instructions === undefined ? {} : { instructions: { server, text: list.instructions } }),
       };
     } catch (failure) {
       if (!(failure instanceof McpFailure) || signal.aborted) throw failure;
@@ -225,6 +228,7 @@ interface ListedServer {
   }[];
   readonly missing: ToolboxOffer["missing"];
   readonly warnings: readonly string[];
+  readonly instructions?: ServerInstructions;
 }
 
 interface ChosenServers {
