@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Server } from "@modelcontextprotocol/server";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Place, ServeRunsOptions } from "../../operations/application/ports.ts";
+import type { Marks, Watched } from "../../surfaces/mcp/watched.ts";
 import { listenOn } from "../server/listen-on.ts";
 import { isLoopback, namesOf, toAddress } from "../server/where-to-listen.ts";
 
@@ -11,11 +12,10 @@ export interface McpService {
   createServer(request: {
     readonly cancelled: AbortSignal | undefined;
     readonly toolsets?: string | undefined;
-    /** It lasts as long as the connection of its client. */
-    readonly isLasting?: true;
+    readonly watched?: Watched | undefined;
   }): Server;
-  /** What is another text when other tools are listed. Absent: they do not change. */
-  lookAtTools?(): Promise<string>;
+  /** What clients may be told of. Absent: nothing changes. */
+  readonly marks?: Marks;
   /** Absent: over stdin and stdout. */
   readonly http?: {
     readonly address: string;
@@ -40,16 +40,16 @@ export async function serveMcp(service: McpService): Promise<void> {
   const { serveOverStdio } = await import("../../surfaces/mcp/serve-over-stdio.ts");
   await serveOverStdio({
     ...service,
-    createServer: () => service.createServer({ cancelled: undefined, isLasting: true }),
+    createServer: (watched) => service.createServer({ cancelled: undefined, watched }),
   });
 }
 
 async function serveOverHttp(
-  { createServer, lookAtTools, log, stop }: McpService,
+  { createServer, marks, log, stop }: McpService,
   { address, port, isTokenNew, ...access }: NonNullable<McpService["http"]>,
 ): Promise<void> {
   const { createMcpFetch, MCP_PATH } = await import("../../surfaces/mcp/create-mcp-fetch.ts");
-  const handler = createMcpFetch({ createServer, lookAtTools, log, ...access });
+  const handler = createMcpFetch({ createServer, marks, log, ...access });
   const listener = await listenOn((request) => handler.fetch(request), { address, port });
   const told = `Callers send the header \`Authorization: Bearer ${access.token}\`, which is told this once.`;
   log(`Listening on ${listener.url}${MCP_PATH}${isTokenNew ? `\n${told}` : ""}`);

@@ -26,7 +26,7 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
   // What a model sends is a text like any other that comes without a key.
   const app = withMethods(whole, { grant: grantOfText(whole.config.settings.server.grant) });
   const http = toMcpHttp(app, options);
-  const [{ createServiceServer, loadServiceTools, lookAtTools, readToolsets }, { CallsUnderWay }] = await Promise.all([
+  const [{ createServiceServer, loadServiceTools, marksFor, readToolsets }, { CallsUnderWay }] = await Promise.all([
     import("../../surfaces/mcp/create-service-server.ts"),
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
@@ -37,14 +37,23 @@ export async function serveRuns({ app: whole, openHost }: Served, options: Serve
     await library.refresh();
     return library.list();
   });
+  // Whoever looks again and again compiles only what has changed.
+  const looking = soleCaller(withMethods(app, { library }));
   const lend = lendFrom({ app, openHost });
   const toolsets = options.tools === undefined ? undefined : readToolsets(options.tools, tools);
   const parts = { tools, toolsets, caller, lend, stopping: stop, version: await readVersion(), calls, log };
+  const marks = marksFor({ ...parts, caller: looking });
   try {
     await serveMcp({
-      createServer: ({ cancelled, toolsets: asked, isLasting = false }) =>
-        createServiceServer({ ...parts, toolsets: asked?.split(",") ?? toolsets, cancelled, isLasting }),
-      lookAtTools: () => lookAtTools(parts),
+      createServer: ({ cancelled, toolsets: asked, watched }) =>
+        createServiceServer({ ...parts, toolsets: asked?.split(",") ?? toolsets, cancelled, watched }),
+      marks: {
+        ...marks,
+        async resource(uri) {
+          await library.refresh();
+          return marks.resource(uri);
+        },
+      },
       ...http,
       log,
       stop,

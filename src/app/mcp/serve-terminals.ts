@@ -13,15 +13,23 @@ interface Served {
 export async function serveTerminals(served: Served, options: ServeTerminalsOptions): Promise<void> {
   const { withRuns, log, stop } = options;
   const http = toMcpHttp(served.app, options);
-  const [{ createTerminalServer }, { CallsUnderWay }] = await Promise.all([
+  const [{ createTerminalServer }, { markTerminalResource }, { CallsUnderWay }] = await Promise.all([
     import("../../surfaces/mcp/create-terminal-server.ts"),
+    import("../../surfaces/mcp/terminal/resources.ts"),
     import("../../surfaces/mcp/calls-under-way.ts"),
   ]);
   const calls = new CallsUnderWay();
   const runTools = withRuns ? await (await import("../../surfaces/mcp/terminal/run-tools.ts")).loadRunTools() : [];
   const parts = { ...served, version: await readVersion(), runTools, calls, log };
   try {
-    await serveMcp({ createServer: () => createTerminalServer(parts), ...http, log, stop });
+    const marks = { resource: (uri: string) => markTerminalResource(served, uri) };
+    await serveMcp({
+      createServer: ({ watched }) => createTerminalServer({ ...parts, watched }),
+      marks,
+      ...http,
+      log,
+      stop,
+    });
   } finally {
     await calls.ended();
   }

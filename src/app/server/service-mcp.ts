@@ -54,24 +54,23 @@ export class ServiceMcp {
   }
 
   async #open(): Promise<Opened> {
-    const [{ McpHandler }, { createServiceServer, loadServiceTools, lookAtTools }, { CallsUnderWay }] =
-      await Promise.all([
-        import("../../surfaces/mcp/mcp-handler.ts"),
-        import("../../surfaces/mcp/create-service-server.ts"),
-        import("../../surfaces/mcp/calls-under-way.ts"),
-      ]);
+    const [{ McpHandler }, { createServiceServer, loadServiceTools, marksFor }, { CallsUnderWay }] = await Promise.all([
+      import("../../surfaces/mcp/mcp-handler.ts"),
+      import("../../surfaces/mcp/create-service-server.ts"),
+      import("../../surfaces/mcp/calls-under-way.ts"),
+    ]);
     const { submissions, version, maxBodyBytes, stopping, log, onDefect } = this.#parts;
     const calls = new CallsUnderWay();
     const tools = await loadServiceTools();
     const handler = new McpHandler<ServiceCaller>({
-      lookAtTools: ({ caller }) => lookAtTools({ tools, caller, log: onDefect }),
-      createServer: ({ caller, cancelled, toolsets }) =>
+      marksFor: ({ caller }) => marksFor({ tools, caller, log: onDefect }),
+      createServer: ({ caller, cancelled, toolsets, watched }) =>
         createServiceServer({
           tools,
           toolsets: toolsets?.split(","),
           caller,
           cancelled,
-          isLasting: false,
+          watched,
           lend: (use) => use({ app: caller.app, submissions }),
           stopping,
           version,

@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { NumberTooLarge } from "../../core/long-integers.ts";
 import { parseMarked, type UserFields } from "../../core/marked-json.ts";
 
-interface Forwarded {
+export interface Forwarded {
   /** The body, if it has been read already. */
   readonly parsedBody?: Json;
   readonly cancelled?: AbortSignal;

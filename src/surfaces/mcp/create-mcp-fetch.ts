@@ -8,12 +8,13 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import { McpHandler, type McpRequest } from "./mcp-handler.ts";
+import type { Marks } from "./watched.ts";
 
 export interface McpFetchOptions {
   /** Made anew for each request. */
-  createServer(request: Pick<McpRequest<unknown>, "cancelled" | "toolsets">): Server;
-  /** As `McpHandlerOptions` has it. */
-  lookAtTools?: (() => Promise<string>) | undefined;
+  createServer(request: Pick<McpRequest<unknown>, "cancelled" | "toolsets" | "watched">): Server;
+  /** Absent: nothing changes. */
+  readonly marks?: Marks | undefined;
   /** Beside those of this machine itself: names by which it may be called. */
   readonly hostnames?: readonly string[];
   /** The token that every request must have. */
@@ -30,11 +31,11 @@ export const MCP_PATH = "/mcp";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** MCP over HTTP as a function from a request to its response. Web pages cannot reach it through a name of their own. */
-export function createMcpFetch({ hostnames = [], token, lookAtTools, ...options }: McpFetchOptions): McpFetch {
+export function createMcpFetch({ hostnames = [], token, marks, ...options }: McpFetchOptions): McpFetch {
   const maxBodyBytes = MAX_BODY_BYTES;
   const handler = new McpHandler<typeof WHOEVER_IS_LET_IN>({
     ...options,
-    ...(lookAtTools && { lookAtTools }),
+    ...(marks && { marksFor: () => marks }),
     maxBodyBytes,
   });
   const known = [...localhostAllowedHostnames(), ...hostnames];

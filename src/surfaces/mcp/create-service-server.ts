@@ -8,12 +8,12 @@ import { loadOperations } from "../../operations/operations.ts";
 import { addTools, type ListedTools } from "./add-tools.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import { toServiceTool } from "./service/operation-tool.ts";
-import { addServiceResources } from "./service/service-resources.ts";
+import { addServiceResources, markServiceResource } from "./service/service-resources.ts";
 import type { LentParts, ServiceTool } from "./service/service-tool.ts";
 import { type ListFiles, WorkflowTools } from "./service/workflow-tools.ts";
 import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { toErrorResult, toListedTool } from "./to-call-result.ts";
-import { watchList } from "./watch-list.ts";
+import { addSubscriptions, type Marks, type Watched } from "./watched.ts";
 
 /** Whose tools are listed. */
 interface WhoLists {
@@ -27,8 +27,8 @@ interface WhoLists {
 }
 
 export interface ServiceServerParts extends WhoLists {
-  /** It lasts as long as the connection of its client. */
-  readonly isLasting: boolean;
+  /** Undefined: the server does not last as long as the connection of its client. */
+  readonly watched: Watched | undefined;
   /** Lends what a call works with, which is given back when the call has ended. */
   lend<T>(use: (lent: LentParts) => Promise<T>): Promise<T>;
   /** The server is about to end: waiting callers are answered now. */
@@ -71,25 +71,15 @@ export function createServiceServer(parts: ServiceServerParts): Server {
   const server = new Server(
     { name: "pawl", title: "Pawl", version },
     {
-      capabilities: { tools: { listChanged: true }, resources: {}, completions: {} },
+      capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, completions: {} },
       instructions: INSTRUCTIONS,
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
       inputRequired: { maxRounds: MAX_QUESTIONS },
     },
   );
   const { own } = parts.tools;
-  let stopWatching: (() => void) | undefined;
-  server.onclose = () => stopWatching?.();
   addTools(server, {
-    async list(cursor) {
-      // A client that has seen a list is told when it is another one.
-      if (parts.isLasting)
-        stopWatching ??= watchList(
-          () => lookAtTools(parts),
-          () => void server.sendToolListChanged().catch(() => undefined),
-        );
-      return listFor(parts, await listWorkflowTools(parts), cursor);
-    },
+    list: async (cursor) => listFor(parts, await listWorkflowTools(parts), cursor),
     async find(name) {
       const isNamed = ({ offered }: ServiceTool) => offered.name === name;
       const tool = own.find(isNamed) ?? (await listWorkflowTools(parts)).find(isNamed);
@@ -111,13 +101,19 @@ export function createServiceServer(parts: ServiceServerParts): Server {
     log,
   });
   addServiceResources(server, caller.app);
+  addSubscriptions(server, parts.watched);
   return server;
 }
 
-/** What is another text when other tools are listed. */
-export async function lookAtTools(parts: Omit<WhoLists, "toolsets">): Promise<string> {
-  const workflows = await listWorkflowTools(parts);
-  return writeExact(workflows.map(({ offered }) => [offered.name, offered.description, offered.inputSchema]));
+/** What this client may be told of. */
+export function marksFor(parts: Omit<WhoLists, "toolsets">): Marks {
+  return {
+    async tools() {
+      const workflows = await listWorkflowTools(parts);
+      return writeExact(workflows.map(({ offered }) => [offered.name, offered.description, offered.inputSchema]));
+    },
+    resource: (uri) => markServiceResource(parts.caller.app, uri),
+  };
 }
 
 /** Those of the workflows. What cannot be read now is not listed: the tools that say why are. */

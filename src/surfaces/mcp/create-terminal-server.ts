@@ -13,6 +13,7 @@ import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { tellWorkflow } from "./terminal/tell-changes.ts";
 import type { PerformingParts, TerminalTool } from "./terminal/terminal-tool.ts";
 import { toErrorResult, toListedTool } from "./to-call-result.ts";
+import { addSubscriptions, type Watched } from "./watched.ts";
 
 export interface TerminalServerParts extends PerformingParts {
   /** The version of Pawl. */
@@ -20,6 +21,8 @@ export interface TerminalServerParts extends PerformingParts {
   /** Those over runs, where they are asked for. */
   readonly runTools: readonly TerminalTool[];
   readonly calls: CallsUnderWay;
+  /** Undefined: the server does not last as long as the connection of its client. */
+  readonly watched: Watched | undefined;
   /** Defects. */
   log(line: string): void;
 }
@@ -37,7 +40,7 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
   const server = new Server(
     { name: "pawl-terminal", title: "Pawl terminals", version: parts.version },
     {
-      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+      capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {} },
       instructions: INSTRUCTIONS,
       cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "private" } },
     },
@@ -58,6 +61,7 @@ export function createTerminalServer(parts: TerminalServerParts): Server {
     log: parts.log,
   });
   addResources(server, parts);
+  addSubscriptions(server, parts.watched);
   addPrompts(server, parts);
   return server;
 }

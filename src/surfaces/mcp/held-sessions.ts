@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import type { Watched } from "./watched.ts";
 
-interface Held {
+export interface Held {
   readonly caller: string;
   readonly server: Server;
+  /** Ends with the session. */
+  readonly watched: Watched | undefined;
   readonly transport: WebStandardStreamableHTTPServerTransport;
 }
 
@@ -26,14 +29,15 @@ export class HeldSessions {
     return held;
   }
 
-  async begin(server: Server, caller: string): Promise<Held> {
+  async begin(server: Server, caller: string, watched: Watched | undefined): Promise<Held> {
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (session): void => this.#hold(session, { caller, server, transport }),
+      onsessioninitialized: (session): void => this.#hold(session, { caller, server, transport, watched }),
       onsessionclosed: (session) => void this.#held.delete(session),
     });
+    server.onclose = () => watched?.close();
     await server.connect(transport);
-    return { caller, server, transport };
+    return { caller, server, transport, watched };
   }
 
   async close(): Promise<void> {

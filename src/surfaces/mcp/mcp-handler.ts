@@ -6,9 +6,9 @@ import {
   type Server,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { CancellablePosts, SESSION } from "./cancellable-posts.ts";
-import { HeldSessions } from "./held-sessions.ts";
-import { watchList } from "./watch-list.ts";
+import { CancellablePosts, type Forwarded, SESSION } from "./cancellable-posts.ts";
+import { type Held, HeldSessions } from "./held-sessions.ts";
+import { type Marks, tellBy, Watched } from "./watched.ts";
 
 /** One request over HTTP. A server is made for each. */
 export interface McpRequest<Caller> {
@@ -17,13 +17,15 @@ export interface McpRequest<Caller> {
   readonly cancelled: AbortSignal | undefined;
   /** The sets of tools that it asks for: `/mcp?tools=runs,costs`. */
   readonly toolsets: string | undefined;
+  /** Of the session that it begins. */
+  readonly watched?: Watched | undefined;
 }
 
 export interface McpHandlerOptions<Caller> {
   /** Made anew for each request. */
   createServer(request: McpRequest<Caller>): Server;
-  /** The tools of who asks, for those who listen for changes. Absent: they do not change. */
-  lookAtTools?(request: McpRequest<Caller>): Promise<string>;
+  /** What who asks may see, for those who listen for changes, which another process may have made. Absent: nothing changes. */
+  marksFor?(request: McpRequest<Caller>): Marks;
   readonly maxBodyBytes: number;
   log(line: string): void;
 }
@@ -34,15 +36,15 @@ export class McpHandler<Caller extends { readonly id: string }> {
   readonly #posts: CancellablePosts;
   readonly #held = new HeldSessions();
   readonly #createServer: McpHandlerOptions<Caller>["createServer"];
-  readonly #look: McpHandlerOptions<Caller>["lookAtTools"];
+  readonly #marksFor: McpHandlerOptions<Caller>["marksFor"];
   /** The library hands one thing through to the maker of a server: what it takes for proof of who asks. */
   readonly #requests = new WeakMap<AuthInfo, McpRequest<Caller>>();
   /** It has no such thing for who listens. */
-  readonly #asking = new AsyncLocalStorage<McpRequest<Caller>>();
+  readonly #listening = new AsyncLocalStorage<Watched>();
 
-  constructor({ createServer, lookAtTools, maxBodyBytes, log }: McpHandlerOptions<Caller>) {
+  constructor({ createServer, marksFor, maxBodyBytes, log }: McpHandlerOptions<Caller>) {
     this.#createServer = createServer;
-    this.#look = lookAtTools;
+    this.#marksFor = marksFor;
     this.#posts = new CancellablePosts(
       maxBodyBytes,
       (session, caller) => this.#held.find(session, caller) !== undefined,
@@ -53,7 +55,7 @@ export class McpHandler<Caller extends { readonly id: string }> {
         if (request === undefined) throw new Error("A request came past its handler.");
         return createServer(request);
       },
-      { onerror: (error) => log(error.message), ...(lookAtTools && { bus: this.#toBus(lookAtTools) }) },
+      { onerror: (error) => log(error.message), bus: this.#toBus() },
     );
   }
 
@@ -62,45 +64,28 @@ export class McpHandler<Caller extends { readonly id: string }> {
       const authInfo: AuthInfo = { token: "", clientId: caller.id, scopes: [] };
       const toolsets = new URL(request.url).searchParams.get("tools") ?? undefined;
       const asked = { caller, cancelled, toolsets };
-      const lasting = this.#find(forwarded, asked) ?? this.#begin(asked, body.parsedBody);
-      if (lasting !== undefined) return (await lasting).handleRequest(forwarded, body);
+      const watched = this.#marksFor && new Watched(this.#marksFor(asked));
+      const session = this.#held.find(forwarded.headers.get(SESSION), caller.id);
+      const lasting = session ?? this.#begin({ ...asked, watched }, body.parsedBody);
+      if (lasting !== undefined) return answerIn(await lasting, forwarded, body);
       this.#requests.set(authInfo, asked);
-      return this.#asking.run(asked, () => this.#handler.fetch(forwarded, { authInfo, ...body }));
+      const answer = () => this.#handler.fetch(forwarded, { authInfo, ...body });
+      if (watched === undefined) return answer();
+      const refusal = await watched.follow(body.parsedBody);
+      return refusal === undefined ? this.#listening.run(watched, answer) : Response.json(refusal);
     });
-  }
-
-  /** The session of a client of 2025. One that opens its stream is told of changes until it closes it. */
-  #find({ method, headers, signal }: Request, request: McpRequest<Caller>) {
-    const held = this.#held.find(headers.get(SESSION), request.caller.id);
-    const look = this.#look;
-    if (held !== undefined && method === "GET" && look !== undefined) {
-      const tell = () => void held.server.sendToolListChanged().catch(() => undefined);
-      signal.addEventListener(
-        "abort",
-        watchList(() => look(request), tell),
-        { once: true },
-      );
-    }
-    return held?.transport;
   }
 
   #begin(request: McpRequest<Caller>, body: unknown) {
     if (!isInitializeRequest(body)) return undefined;
-    return this.#held.begin(this.#createServer(request), request.caller.id).then(({ transport }) => transport);
+    return this.#held.begin(this.#createServer(request), request.caller.id, request.watched);
   }
 
-  /** Each who listens is told of changes of what it may see, which another process may have made. */
-  #toBus(look: (request: McpRequest<Caller>) => Promise<string>): ServerEventBus {
+  /** Each who listens is told of changes of what it may see. */
+  #toBus(): ServerEventBus {
     return {
       publish: () => undefined,
-      subscribe: (tell) => {
-        const request = this.#asking.getStore();
-        if (request === undefined) return () => undefined;
-        return watchList(
-          () => look(request),
-          () => tell({ kind: "tools_list_changed" }),
-        );
-      },
+      subscribe: (tell) => this.#listening.getStore()?.watch(tell) ?? (() => undefined),
     };
   }
 
@@ -110,4 +95,12 @@ export class McpHandler<Caller extends { readonly id: string }> {
     await this.#held.close();
     await this.#handler.close();
   }
+}
+
+/** A client of 2025 that opens the stream of its session is told of changes until it closes it. */
+async function answerIn({ transport, server, watched }: Held, request: Request, body: Forwarded): Promise<Response> {
+  const response = await transport.handleRequest(request, body);
+  if (request.method === "GET" && response.ok && watched !== undefined)
+    request.signal.addEventListener("abort", watched.watch(tellBy(server)), { once: true });
+  return response;
 }

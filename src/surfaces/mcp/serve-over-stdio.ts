@@ -3,25 +3,36 @@ import { Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { ProtocolErrorCode, type Server, STDIO_DEFAULT_MAX_BUFFER_SIZE } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Json } from "../../core/json.ts";
 import { unmark } from "../../core/long-integers.ts";
 import { markMessage } from "../../core/marked-json.ts";
 import { ARGUMENTS } from "./cancellable-posts.ts";
+import { type Marks, tellBy, Watched } from "./watched.ts";
 
 export interface StdioOptions {
   /** Made anew for each connection. */
-  createServer(): Server;
+  createServer(watched: Watched | undefined): Server;
+  /** Absent: nothing changes. */
+  readonly marks?: Marks | undefined;
   log(line: string): void;
   readonly stop: AbortSignal;
 }
 
 /** Speaks MCP over stdin and stdout until stdin ends, as it does when the other program is gone, or `stop` aborts. */
-export async function serveOverStdio({ createServer, log, stop }: StdioOptions): Promise<void> {
-  const handle = serveStdio(createServer, { transport: new ExactTransport(), onerror: (error) => log(error.message) });
+export async function serveOverStdio({ createServer, marks, log, stop }: StdioOptions): Promise<void> {
+  const watched = marks && new Watched(marks);
+  const begin = () => {
+    const server = createServer(watched);
+    watched?.watch(tellBy(server));
+    return server;
+  };
+  const handle = serveStdio(begin, { transport: new ExactTransport(watched), onerror: (error) => log(error.message) });
   try {
     await Promise.race([once(process.stdin, "close", { signal: stop }), once(process.stdin, "end", { signal: stop })]);
   } catch (error) {
     if (!stop.aborted) throw error;
   } finally {
+    watched?.close();
     await handle.close();
     // Left open it would keep the process.
     process.stdin.destroy();
@@ -30,13 +41,25 @@ export async function serveOverStdio({ createServer, log, stop }: StdioOptions):
 
 /** The SDK's own, which parses inside: arguments of tools are marked before it and exact behind it. */
 class ExactTransport extends StdioServerTransport {
-  constructor() {
+  readonly #watched: Watched | undefined;
+
+  constructor(watched: Watched | undefined) {
     super(process.stdin.pipe(markLines((refusal) => process.stdout.write(`${refusal}\n`))));
+    this.#watched = watched;
   }
 
   override start(): Promise<void> {
     const { onmessage } = this;
-    this.onmessage = (message) => onmessage?.(unmark(message));
+    let turn = Promise.resolve();
+    this.onmessage = (message) => {
+      const take = async () => {
+        // What came as JSON is JSON.
+        const refusal = await this.#watched?.follow(message as Json);
+        if (refusal === undefined) onmessage?.(unmark(message));
+        else await this.send(refusal);
+      };
+      turn = turn.then(take).catch((error) => this.onerror?.(error));
+    };
     return super.start();
   }
 }

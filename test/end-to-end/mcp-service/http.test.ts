@@ -120,7 +120,7 @@ test("a server that stops answers whoever waits, and the run goes on with the ne
 test("subscriptions of clients of 2026 end with the server", async () => {
   const server = await startServer([], { cwd: answering(AT_ONCE) });
   const { client } = await connect({ url: `${server.url}/mcp` }, ERAS[1][1]);
-  const subscription = await client.listen({ resourcesListChanged: true });
+  const subscription = await client.listen({ toolsListChanged: true, resourceSubscriptions: ["pawl://runs"] });
   server.kill("SIGTERM");
   await subscription.closed;
   expect((await server.ended).code).toBe(0);

@@ -1,13 +1,17 @@
+import { hash } from "node:crypto";
 import { ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { decodeSegment } from "../../../core/graph/path-pattern.ts";
-import type { Care, DefinitionPorts, Driving } from "../../../operations/application/ports.ts";
+import { findRun } from "../../../operations/application/find-run.ts";
+import type { Care, DefinitionPorts, Driving, Stores } from "../../../operations/application/ports.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { listSchedules, showSchedule } from "../../../operations/schedules/list-schedules.ts";
 import { describeHealth } from "../../../operations/service/check-health.ts";
 import { listWorkflows } from "../../../operations/workflows/list-workflows.ts";
 import { showWorkflow } from "../../../operations/workflows/show-workflow.ts";
 import { writeResource } from "../fit-answer.ts";
+import { unwatched } from "../watched.ts";
 import { describeForModel } from "./describe-for-model.ts";
 
 const JSON_TYPE = "application/json";
@@ -69,7 +73,24 @@ async function listSingle(app: DefinitionPorts & Driving & Care) {
   return single.map((resource) => ({ ...resource, mimeType: JSON_TYPE }));
 }
 
-async function readResource(app: DefinitionPorts & Driving & Care, uri: string): Promise<object> {
+/** Another text when the resource is another one. Throws as `Marks.resource` does. */
+export async function markServiceResource(app: DefinitionPorts & Driving & Care, uri: string): Promise<string> {
+  // To look at it asks other servers, too much for every moment.
+  if (uri.endsWith("://health")) throw unwatched("Nobody is told of changes of the health: read it.");
+  return hash("sha256", writeExact(await readResource(app, uri, markRun)));
+}
+
+/** Whatever a run shows stands in its events. */
+export async function markRun(app: Stores, id: string): Promise<object> {
+  const { lastSeq, status } = await findRun(app, id);
+  return { lastSeq, status };
+}
+
+async function readResource(
+  app: DefinitionPorts & Driving & Care,
+  uri: string,
+  readRun: (app: Stores, id: string) => Promise<object> = describeForModel,
+): Promise<object> {
   // Clients of the original ask for its own names.
   const [, , list] = /^(pawl|sandcastle):\/\/(workflows|runs|schedules|health)$/.exec(uri) ?? [];
   if (list !== undefined) return readList(app, list);
@@ -78,7 +99,7 @@ async function readResource(app: DefinitionPorts & Driving & Care, uri: string):
   if (kind === undefined || id === undefined)
     throw new ResourceNotFoundError(uri, `There is no resource ${uri}: see the templates.`);
   try {
-    if (kind === "run") return await describeForModel(app, id);
+    if (kind === "run") return await readRun(app, id);
     return kind === "workflow" ? await showWorkflow(app, id) : await showSchedule(app, id);
   } catch (error) {
     if (isPawlError(error) && isUnknown(error)) throw new ResourceNotFoundError(uri, error.message);

@@ -1,11 +1,15 @@
+import { hash } from "node:crypto";
 import { type Resource, ResourceNotFoundError, type Server } from "@modelcontextprotocol/server";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../../core/json.ts";
 import { findRun } from "../../../operations/application/find-run.ts";
-import type { Driving } from "../../../operations/application/ports.ts";
+import type { Driving, Stores } from "../../../operations/application/ports.ts";
 import { describeRun } from "../../../operations/runs/describe/describe-run.ts";
 import { listRuns } from "../../../operations/runs/list-runs.ts";
 import { writeResource } from "../fit-answer.ts";
+import { markRun } from "../service/service-resources.ts";
+import { unwatched } from "../watched.ts";
 import type { PerformingParts } from "./terminal-tool.ts";
 
 const JSON_TYPE = "application/json";
@@ -83,28 +87,38 @@ interface ResourceText {
 }
 
 async function readResource(parts: PerformingParts, uri: string, signal: AbortSignal): Promise<ResourceText> {
-  const [, kind, id = "", rest] = /^(workflow|run|terminal):\/\/([^/?#]+)(?:\/(screen|output))?$/.exec(uri) ?? [];
-  if (kind === "workflow" && rest === undefined) return toJsonText(await parts.library.load(id), uri);
-  if (kind === "run" && rest === undefined) return toJsonText(await readRun(parts, id), uri);
-  if (kind === "terminal" && rest !== undefined) {
-    const content_mode = rest === "screen" ? rest : "since_input";
-    return { mimeType: TEXT_TYPE, text: await readScreen(parts, { id, uri, content_mode }, signal) };
-  }
-  throw new ResourceNotFoundError(uri, `There is no resource ${uri}: see the templates.`);
+  const [, id, rest] = /^terminal:\/\/([^/?#]+)\/(screen|output)$/.exec(uri) ?? [];
+  if (id === undefined)
+    return { mimeType: JSON_TYPE, text: writeResource(await readRecord(parts, uri, describeWhole)) };
+  const content_mode = rest === "screen" ? rest : "since_input";
+  return { mimeType: TEXT_TYPE, text: await readScreen(parts, { id, uri, content_mode }, signal) };
 }
 
-function toJsonText(value: object | undefined, uri: string): ResourceText {
-  if (value === undefined) throw new ResourceNotFoundError(uri, `There is no resource ${uri}.`);
-  return { mimeType: JSON_TYPE, text: writeResource(value) };
+/** As `Marks.resource` has it. */
+export async function markTerminalResource(parts: PerformingParts, uri: string): Promise<string> {
+  if (uri.startsWith("terminal:"))
+    throw unwatched("Nobody is told of changes of a terminal: `await_output` waits for them.");
+  return hash("sha256", writeExact(await readRecord(parts, uri, markRun)));
 }
 
-async function readRun({ app }: PerformingParts, id: string): Promise<object | undefined> {
+async function readRecord(
+  { app, library }: PerformingParts,
+  uri: string,
+  readRun: (app: Stores, id: string) => Promise<object>,
+): Promise<object> {
+  const [, kind, id = ""] = /^(workflow|run):\/\/([^/?#]+)$/.exec(uri) ?? [];
+  if (kind === undefined) throw new ResourceNotFoundError(uri, `There is no resource ${uri}: see the templates.`);
   try {
-    return await describeRun(await app.records(), await findRun(app, id));
+    const found = kind === "run" ? await readRun(app, id) : await library.load(id);
+    if (found !== undefined) return found;
   } catch (error) {
-    if (isPawlError(error) && (error.code === "RUN_NOT_FOUND" || error.code === "RUN_AMBIGUOUS")) return undefined;
-    throw error;
+    if (!isPawlError(error) || (error.code !== "RUN_NOT_FOUND" && error.code !== "RUN_AMBIGUOUS")) throw error;
   }
+  throw new ResourceNotFoundError(uri, `There is no resource ${uri}.`);
+}
+
+async function describeWhole(app: Stores, id: string): Promise<object> {
+  return describeRun(await app.records(), await findRun(app, id));
 }
 
 async function readScreen(
