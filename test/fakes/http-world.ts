@@ -123,7 +123,7 @@ export class HttpWorld {
   async request(path: string, init?: RequestInit): Promise<Response> {
     // What is sent is JSON unless a test says otherwise.
     const headers = new Headers(init?.headers);
-    if (init?.body !== undefined && !headers.has("content-type")) headers.set("content-type", "application/json");
+    if (typeof init?.body === "string" && !headers.has("content-type")) headers.set("content-type", "application/json");
     return this.http.request(path, { ...init, headers });
   }
 

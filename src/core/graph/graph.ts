@@ -89,6 +89,8 @@ export type Trigger =
       readonly auth?: RouteAuth;
       /** The variable with the secret of `hmac`. Absent: the configured secret of webhooks. */
       readonly secret?: string;
+      /** Whoever asks for events is told the texts of agents as they come. */
+      readonly streams?: true;
       readonly place?: Place;
     }
   /** `timezone` is an IANA name. */

@@ -3,7 +3,14 @@ import type { Failed, Outcome, SettleCall, Task } from "../../ports/executor.ts"
 import type { Validate } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import type { Caller } from "../capacity/capacity-pool.ts";
-import { askModel, sendInPool, type TurnCall, type TurnReply, toResponseFormat } from "../models/ask-model.ts";
+import {
+  askModel,
+  sendInPool,
+  streamTurn,
+  type TurnCall,
+  type TurnReply,
+  toResponseFormat,
+} from "../models/ask-model.ts";
 import type { CallParameters } from "../models/call-parameters.ts";
 import type { Model } from "../models/create-models.ts";
 import type { AskedStep, Prompt } from "../models/language-model.ts";
@@ -132,13 +139,15 @@ async function ask({ conversation, prompt, turn }: Omit<Turn, "spending">, signa
     tools: [],
     settings: { ...parameters.settings, ...form },
     silenceMs: timeoutMs,
+    onText: (text) => task.emit({ type: "live", event: { type: "text", text } }),
   };
   // The money is there before a place is taken.
   const reserved = await reserveCall({ ...call, content: [prompt, schema] }, { task, calls: 1 });
   if (!reserved.ok) return reserved;
   const send = async (): Promise<Asked> => {
     const settle = await reserved.reservation.record();
-    const reply = await askModel({ ...call, settings: reserved.settings }, signal);
+    const asked = { ...call, settings: reserved.settings };
+    const reply = await (model.kind === "endpoint" ? askModel(asked, signal) : streamTurn(asked, signal));
     if (reply.ok) return { ...reply, reserved: { ...reserved, settle } };
     settleFailed(reply.failed, settle);
     return reply;

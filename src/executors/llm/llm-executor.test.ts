@@ -94,13 +94,15 @@ describe("one call", () => {
   const names = ["anthropic:claude-haiku-4-5", "openai:gpt-5-mini", "google:gemini-2.5-flash", "local:llama3.2:3b"];
   for (const model of names) {
     test(`${model} is asked, and its text is the output`, async () => {
-      const { run, requests } = await world([say("Hello Ada.")]);
+      const { run, requests, progress } = await world([say("Hello Ada.")]);
       expect(await run({ prompt: "Greet {{ name }}.", input: { name: "Ada" }, model })).toEqual({
         status: "succeeded",
         output: "Hello Ada.",
         costMicro: model.startsWith("local") ? null : expect.any(Number),
         usage: { model, input_tokens: 20, output_tokens: 10, calls: 1 },
       });
+      const texts = progress.flatMap((told) => (told.type === "live" ? [told.event["text"]] : []));
+      expect(texts.join("")).toBe("Hello Ada.");
       expect(requests).toHaveLength(1);
       expect(JSON.stringify(requests[0]?.body)).toContain("Greet Ada.");
       expect(requests[0]?.model).toBe(model.slice(model.indexOf(":") + 1));

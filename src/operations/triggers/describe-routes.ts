@@ -37,7 +37,7 @@ const SECURITY: Readonly<Record<RouteAuth, JsonObject[]>> = {
 export function describeRoutes(routes: readonly Route<TriggerTarget>[], title: string): JsonObject {
   const paths = new Map<string, { [method: string]: JsonObject }>();
   for (const route of routes) {
-    const path = route.pattern.written;
+    const path = route.pattern.written.replace("*}", "}");
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: describeOperation(route) });
   }
   return {

@@ -59,6 +59,16 @@ describe("which route answers", () => {
     expect(found(table, method, path)).toEqual(expected);
   });
 
+  test("the rest of a path is at least one segment, and what is more specific goes first", () => {
+    const files = tableOf("GET /files/{path*}", "GET /files/{name}", "GET /files/{name}/meta", "POST /{all*}");
+    expect(found(files, "GET", "/files/a%20b/c/d")).toEqual(["GET /files/{path*}", { path: "a b/c/d" }]);
+    expect(found(files, "GET", "/files/a")).toEqual(["GET /files/{name}", { name: "a" }]);
+    expect(found(files, "GET", "/files/a/meta")).toEqual(["GET /files/{name}/meta", { name: "a" }]);
+    expect(found(files, "GET", "/files")).toEqual(["OPTIONS", "POST"]);
+    expect(found(files, "POST", "/files/a/b")).toEqual(["POST /{all*}", { all: "files/a/b" }]);
+    expect(found(files, "GET", "/files//b")).toEqual(["OPTIONS", "POST"]);
+  });
+
   test("a literal further left goes before one further right", () => {
     expect(found(tableOf("GET /a/{x}/c", "GET /a/b/{y}"), "GET", "/a/b/c")).toEqual(["GET /a/b/{y}", { y: "c" }]);
   });
@@ -93,6 +103,8 @@ describe("paths that cannot be served", () => {
     "/a/{x}.json",
     "/a/{x}/{x}",
     "/a/*",
+    "/a/{x*}/b",
+    "/a/b*",
     "/a?b",
     "/a/../b",
     "/%E0",

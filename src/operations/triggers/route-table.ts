@@ -24,10 +24,11 @@ export type RouteMatch<Target> =
 interface Node<Target> {
   readonly literals: Map<string, Node<Target>>;
   parameter: Node<Target> | undefined;
+  rest: Node<Target> | undefined;
   readonly routes: Map<string, Route<Target>>;
 }
 
-/** Finds the most specific route: from left to right a literal goes before a parameter. */
+/** Finds the most specific route: from left to right a literal goes before a parameter, and a parameter before the rest of the path. */
 export class RouteTable<Target> {
   readonly #root: Node<Target> = newNode();
   readonly #all: Route<Target>[] = [];
@@ -36,7 +37,8 @@ export class RouteTable<Target> {
   add(route: Route<Target>): Route<Target> | undefined {
     let node = this.#root;
     for (const segment of route.pattern.segments) {
-      node = "literal" in segment ? literalOf(node, segment.literal) : parameterOf(node);
+      if ("literal" in segment) node = literalOf(node, segment.literal);
+      else node = node[segment.isRest ? "rest" : "parameter"] ??= newNode();
     }
     const known = node.routes.get(route.method);
     if (known !== undefined) return known;
@@ -69,18 +71,13 @@ export class RouteTable<Target> {
 }
 
 function newNode<Target>(): Node<Target> {
-  return { literals: new Map(), parameter: undefined, routes: new Map() };
+  return { literals: new Map(), parameter: undefined, rest: undefined, routes: new Map() };
 }
 
 function literalOf<Target>(node: Node<Target>, literal: string): Node<Target> {
   const next = node.literals.get(literal) ?? newNode<Target>();
   node.literals.set(literal, next);
   return next;
-}
-
-function parameterOf<Target>(node: Node<Target>): Node<Target> {
-  node.parameter ??= newNode();
-  return node.parameter;
 }
 
 /** Those that the path leads to, the most specific first. */
@@ -93,11 +90,16 @@ function* nodesFor<Target>(node: Node<Target>, segments: readonly string[], at: 
   const literal = node.literals.get(segment);
   if (literal !== undefined) yield* nodesFor(literal, segments, at + 1);
   // A parameter is never empty: `/a//b` is no path of `/a/{x}/b`.
-  if (node.parameter !== undefined && segment !== "") yield* nodesFor(node.parameter, segments, at + 1);
+  if (segment === "") return;
+  if (node.parameter !== undefined) yield* nodesFor(node.parameter, segments, at + 1);
+  if (node.rest !== undefined) yield node.rest;
 }
 
 function parametersOf({ segments }: PathPattern, decoded: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    segments.flatMap((segment, index) => ("parameter" in segment ? [[segment.parameter, decoded[index] ?? ""]] : [])),
+    segments.flatMap((segment, index) => {
+      if (!("parameter" in segment)) return [];
+      return [[segment.parameter, segment.isRest ? decoded.slice(index).join("/") : (decoded[index] ?? "")]];
+    }),
   );
 }

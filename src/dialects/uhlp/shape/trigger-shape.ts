@@ -1,12 +1,13 @@
 import type { Trigger } from "../../../core/graph/graph.ts";
+import { parsePathPattern } from "../../../core/graph/path-pattern.ts";
 import { isTimezone } from "../../explain-cron.ts";
 import { anyMap } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, filled, text } from "../../shape/scalars.ts";
+import { choice, filled, flag, text } from "../../shape/scalars.ts";
 import { type Reader, type Text, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
-import { toExcerpt } from "../../source/printable.ts";
+import { toExcerpt, toPrintable } from "../../source/printable.ts";
 
 const path = text({ pattern: "^/", examples: ["/api/v1/orders/{orderId}"] });
 
@@ -20,7 +21,7 @@ const http = to(
   object({
     pathPattern: expected(
       path,
-      "The route; `{name}` and `:name` are parameters, found under `httpDetails.pathParameters`.",
+      "The route; `{name}` and `:name` are parameters, `{name*}` is the rest of the path; found under `httpDetails.pathParameters`.",
     ),
     method: withDefault(method, "POST", "The HTTP method."),
     auth: optional(
@@ -33,9 +34,14 @@ const http = to(
       "The variable of the environment with the secret of `hmac`.",
       { otherwise: "`webhook.secret` of the configuration" },
     ),
+    stream: withDefault(
+      flag(),
+      false,
+      "Whether whoever accepts `text/event-stream` is told what agents and models say while they say it, then the answer.",
+    ),
   }),
   (read, { source, problems }): Trigger | undefined => {
-    const pathPattern = read.pathPattern && parsePattern(read.pathPattern, problems);
+    const pathPattern = read.pathPattern && readPattern(read.pathPattern, problems);
     if (read.pathPattern === undefined || pathPattern === undefined) return undefined;
     const place = source.position(read.pathPattern.at);
     const { auth, secret } = read;
@@ -49,26 +55,25 @@ const http = to(
       pathPattern,
       ...(auth === undefined ? {} : { auth }),
       ...(secret === undefined ? {} : { secret: secret.value }),
+      ...(read.stream ? { streams: true } : {}),
       place,
     };
   },
 );
 
-/** Parameters as `{name}`, each a whole segment. */
-function parsePattern(pattern: Text, problems: Reader["problems"]): string | undefined {
-  const names = new Set<string>();
-  const segments = pattern.value.split("/").map((segment) => {
-    const name = /^(?::([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(segment)?.slice(1).find(Boolean);
-    if (name === undefined) return /^[^{}:*?#\s\\]*$/.test(segment) ? segment : undefined;
-    if (names.has(name)) return undefined;
-    names.add(name);
-    return `{${name}}`;
+/** `:name` is `{name}`. */
+function readPattern({ value, at }: Text, problems: Reader["problems"]): string | undefined {
+  const written = value.replace(/(?<=\/):([^/]*)/g, "{$1}");
+  const parsed = parsePathPattern(written);
+  if (!("fault" in parsed)) return written;
+  const remedy =
+    "Write plain text, or whole parameters such as `{orderId}`, each with a name of its own; `{path*}` at the end takes the rest.";
+  problems.error({
+    code: "VALUE_INVALID",
+    at,
+    message: `The route cannot be served: ${toPrintable(parsed.fault)}`,
+    remedy,
   });
-  const wrong = segments.indexOf(undefined);
-  if (wrong < 0) return segments.join("/");
-  const message = `\`${toExcerpt(pattern.value.split("/")[wrong] ?? "")}\` cannot be a part of a route.`;
-  const remedy = "Write plain text, or a whole parameter such as `{orderId}`, each with a name of its own.";
-  problems.error({ code: "VALUE_INVALID", at: pattern.at, message, remedy });
   return undefined;
 }
 

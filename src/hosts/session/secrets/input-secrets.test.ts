@@ -58,6 +58,8 @@ test("a request's secrets are those of its payload, wherever it has one", async 
     { source: "internal", payload: input },
     { source: "queue", queueDetails: { payload: { pin: 71_934_526 } } },
     { source: "http", httpDetails: { method: "POST", body } },
+    // A form; its body has them encoded.
+    { source: "http", payload: JSON.parse(body), httpDetails: { method: "POST", body: "key=planted%2D4711" } },
     {
       source: "http",
       httpDetails: { method: "POST", body: Buffer.from(body).toString("base64"), bodyEncoding: "base64" },
@@ -75,7 +77,7 @@ test("a request's secrets are those of its payload, wherever it has one", async 
     expect(call).toContain(JSON.stringify(requestData.httpDetails?.body ?? 71_934_526));
     const stored = [...(await world.valuesOf(id, "runStarted")), ...(await world.valuesOf(id, "stepSucceeded"))].join();
     expect(stored).not.toMatch(/71934526/);
-    if (requestData.source !== "queue") expect(stored).not.toMatch(/planted-4711|cGxhbnRlZC00NzEx/);
+    if (requestData.source !== "queue") expect(stored).not.toMatch(/planted-4711|planted%2D4711|cGxhbnRlZC00NzEx/);
     expect(stored).not.toContain(Buffer.from(body).toString("base64"));
   }
 });

@@ -111,7 +111,12 @@ export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input:
   if (traitsOf(graph).isTerminal) return findSecretVariables(input);
   if (schema === undefined) return [];
   if (traitsOf(graph).input !== "request") return findSecretLeaves(schema, input);
-  return PAYLOADS.flatMap((place) => findIn(schema, input, place));
+  const found = PAYLOADS.flatMap((place) => findIn(schema, input, place));
+  // The body of a form has them too, encoded.
+  const at = ["requestData", "httpDetails", "body"];
+  const body = readPath(input, at);
+  const isForm = found.some((leaf) => leaf.at[1] === "payload") && typeof body === "string";
+  return isForm ? [...found, { at, value: body }] : found;
 }
 
 /** Workflows in terminals declare nothing about their variables: the name tells which are typed at hidden prompts. */

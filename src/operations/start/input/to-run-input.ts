@@ -1,7 +1,7 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { traitsOf } from "../../../core/graph/dialects.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isJsonObject, type Json, type JsonObject, ownField } from "../../../core/json.ts";
 import { parseJson, readJson } from "../../../core/parse-json.ts";
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { checkInput, checkPayload } from "./check-input.ts";
@@ -75,7 +75,7 @@ function readPayload(requestData: JsonObject): Json | undefined {
   const { source } = requestData;
   switch (source) {
     case "http":
-      return readBody(detailsOf(requestData, "httpDetails"));
+      return ownField(requestData, "payload") ?? readBody(detailsOf(requestData, "httpDetails"));
     case "callback":
       return readBody(detailsOf(requestData, "callbackDetails"));
     case "queue":

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
+import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject, ownField } from "../../../core/json.ts";
 import { findAgentsWorkflow } from "../../../operations/agents/find-agents-workflow.ts";
 import {
@@ -7,7 +7,6 @@ import {
   readWorkflowAnswer,
   type WorkflowAnswer,
 } from "../../../operations/agents/read-agents-answer.ts";
-import { watchAgentsRun } from "../../../operations/agents/watch-agents-run.ts";
 import type { Stores } from "../../../operations/application/ports.ts";
 import type { ReferredDefinition } from "../../../operations/definitions/find-definition.ts";
 import { describeHost } from "../../../operations/requests/describe-host.ts";
@@ -19,7 +18,7 @@ import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { idempotencyKeyOf, pathOf } from "../path-of.ts";
 import { readJsonBody } from "../read-body.ts";
-import { answerEventStream, type SentEvent } from "../service/event-stream.ts";
+import { tellRun, wantsEvents } from "./tell-run.ts";
 
 /** `POST /workflows/{workflow_name}/execute`: a workflow of agents, answered when its run has ended. */
 export async function executeWorkflow(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
@@ -114,54 +113,12 @@ async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun)
     idempotencyKey: idempotencyKeyOf(c),
     traceParent: c.req.header("traceparent"),
   };
-  if (wantsEvents(c)) return tellRun(parts, c, asked, request);
+  if (wantsEvents(c)) return tellRun(parts, c, { app, graph: found.definition.graph, request, answer: asked.answer });
   const { runId, ran } = await parts.submissions.run(app, request);
   c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
   const answer = await asked.answer(ran.record);
   return ran.is === "parked" ? answerJson(c, { ...answer, status: ran.record.status }, 202) : answerJson(c, answer);
-}
-
-function wantsEvents(c: Context<HttpEnv>): boolean {
-  return /(^|,)\s*text\/event-stream\s*(;|,|$)/i.test(c.req.header("accept") ?? "");
-}
-
-/** What is refused has its own status: the stream begins with the run. A client that leaves hears no more; the run goes on. */
-async function tellRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun, request: RunRequest): Promise<Response> {
-  const events = new EventQueue();
-  const listen = watchAgentsRun(asked.found.definition.graph, (news) => {
-    events.push(news, { mayBeLost: news.event === "text" });
-  });
-  const prepared = Promise.withResolvers<string>();
-  const prepare = async (id?: string) => {
-    const startable = await request.prepare(id);
-    const { runId } = startable.start;
-    events.push({ event: "status", data: { run_id: runId, status: "running" } });
-    prepared.resolve(runId);
-    return startable;
-  };
-  const running = parts.submissions.run(parts.appFor(c), { ...request, prepare }, listen);
-  const run_id = await Promise.race([prepared.promise, running.then(({ runId }) => runId)]);
-  c.set("runId", run_id);
-  const work = async () => {
-    const { ran } = await running;
-    if (ran.is === "unanswered") throw ran.error;
-    if (ran.is === "parked") events.push({ event: "status", data: { run_id, status: ran.record.status } });
-    else events.push({ event: "result", data: await asked.answer(ran.record) });
-  };
-  work()
-    .catch((error: unknown) => events.push({ event: "error", data: explain(parts, error, run_id) }))
-    .finally(() => {
-      events.push({ event: "end", data: {} });
-      events.close();
-    });
-  return answerEventStream(parts, (stop) => events.read(stop));
-}
-
-function explain({ onDefect }: HttpParts, error: unknown, run_id: string): JsonObject {
-  if (isPawlError(error)) return { code: error.code, message: error.message, run_id };
-  onDefect(error);
-  return { code: "INTERNAL", message: "The server has met a defect.", run_id };
 }
 
 /** A request to an agent, or to a workflow of agents. */
@@ -195,48 +152,4 @@ function toAgentsInput({ message, sessionId }: AgentsRequest): JsonObject {
 
 function invalid(message: string): PawlError {
   return new PawlError("REQUEST_INVALID", { message, remedy: "Correct the request." });
-}
-
-const MAX_WAITING = 1_000;
-
-/** Events on their way to a client that takes them one by one. Nothing is kept for one that has left. */
-class EventQueue {
-  #waiting: SentEvent[] = [];
-  #isClosed = false;
-  #wake: () => void = () => undefined;
-
-  /** An event that `mayBeLost` is left out for a client that reads too slowly. */
-  push(event: SentEvent, { mayBeLost = false } = {}): void {
-    if (this.#isClosed || (mayBeLost && this.#waiting.length >= MAX_WAITING)) return;
-    this.#waiting.push(event);
-    this.#wake();
-  }
-
-  /** Nothing more comes. */
-  close(): void {
-    this.#isClosed = true;
-    this.#wake();
-  }
-
-  /** All that comes until `stop`. */
-  read(stop: AbortSignal): AsyncGenerator<SentEvent> {
-    const drop = () => {
-      this.#waiting = [];
-      this.close();
-    };
-    stop.addEventListener("abort", drop, { once: true });
-    return this.#takeAll();
-  }
-
-  async *#takeAll(): AsyncGenerator<SentEvent> {
-    for (;;) {
-      const next = this.#waiting.shift();
-      if (next !== undefined) yield next;
-      else if (this.#isClosed) return;
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-    }
-  }
 }

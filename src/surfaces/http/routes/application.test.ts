@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../test/fakes/http-world.ts";
-import { http, input, literal, respond, shaped, task, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
+import { http, input, literal, respond, shaped, task, to, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
 import { fail, succeed } from "../../../../test/faults/world.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
+import type { Trigger } from "../../../core/graph/graph.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Task } from "../../../ports/executor.ts";
 
 const SEEN = uhlpGraph({
   name: "seen",
@@ -62,6 +64,104 @@ describe("what a workflow sees of a request", () => {
       requestData: { source: "http" },
       context: { workflowInfo: { workflowId: "all" }, traceId: "t", userInfo: { id: "ada" } },
     });
+  });
+});
+
+describe("a form", () => {
+  const read = (body: string | FormData | URLSearchParams, type?: string) =>
+    new HttpWorld([
+      uhlpGraph({ name: "seen", trigger: http("POST", "/seen"), steps: [respond(input("requestData", "payload"))] }),
+    ]).request("/seen", {
+      method: "POST",
+      body,
+      ...(type === undefined ? {} : { headers: { "content-type": type } }),
+    });
+
+  test("is its fields, with a list where a name comes more than once", async () => {
+    const body = new URLSearchParams([
+      ["a", "1 & 2"],
+      ["b", "x"],
+      ["b", "y"],
+      ["__proto__", "z"],
+    ]);
+    expect(await (await read(body)).json()).toEqual(JSON.parse('{"a": "1 & 2", "b": ["x", "y"], "__proto__": "z"}'));
+  });
+
+  test("has its files with their names, types and contents", async () => {
+    const form = new FormData();
+    form.append("title", "Photos");
+    form.append("file", new Blob(["plain"], { type: "text/plain" }), "a.txt");
+    form.append("file", new Blob([new Uint8Array([0, 255])], { type: "image/png" }), "../b.png");
+    expect(await (await read(form)).json()).toEqual({
+      title: "Photos",
+      file: [
+        { filename: "a.txt", type: "text/plain", size: 5, content: "plain", encoding: "utf8" },
+        { filename: "../b.png", type: "image/png", size: 2, content: "AP8=", encoding: "base64" },
+      ],
+    });
+  });
+
+  test.each([
+    ["multipart/form-data", "no boundary"],
+    ["multipart/form-data; boundary=x", "--x\r\nno headers"],
+    ["application/x-www-form-urlencoded", `a=${"[".repeat(50_000)}`],
+  ])("that is none, or nests without end, is refused: %s", async (type, body) => {
+    const response = await read(body, type);
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: "REQUEST_INVALID" } }]);
+  });
+
+  test("must fit the input's schema", async () => {
+    const schema: JsonObject = { type: "object", properties: { pin: { type: "string", maxLength: 4 } } };
+    const world = new HttpWorld([uhlpGraph({ trigger: http("POST", "/it"), schema, steps: [respond(literal(1))] })]);
+    const send = (pin: string) => world.request("/it", { method: "POST", body: new URLSearchParams({ pin }) });
+    expect([(await send("12345")).status, (await send("1234")).status]).toEqual([400, 200]);
+  });
+});
+
+describe("whoever does not want to wait", () => {
+  test("is told where the run is, and that it goes on", async () => {
+    const world = new HttpWorld([SEEN]);
+    const headers = { prefer: "wait=5, respond-async", "idempotency-key": "k" };
+    const first = await world.request("/seen/1", { method: "POST", headers });
+    const { run_id, status } = (await first.json()) as { readonly run_id: string; readonly status: string };
+    expect([first.status, status, first.headers.get("preference-applied")]).toEqual([202, "queued", "respond-async"]);
+    expect(first.headers.get("location")).toBe(`/runs/${run_id}`);
+    await world.world.host.settled(run_id);
+    expect(await (await world.request(`/runs/${run_id}`)).json()).toMatchObject({ data: { status: "completed" } });
+    const again = await world.request("/seen/1", { method: "POST", headers });
+    expect(await again.json()).toMatchObject({ run_id, status: "completed" });
+  });
+});
+
+describe("a route that streams", () => {
+  const ask = (more: object) => {
+    const steps = [task("speak", [to("respond")]), respond(shaped("generic", literal("Rain.")))];
+    const trigger = { ...http("GET", "/say"), ...more } as Trigger;
+    const speak = (asked: Task) => {
+      const content = [{ type: "tool_result", tool_use_id: "t", content: "18" }];
+      asked.emit({ type: "live", event: { type: "text", text: "Ra" } });
+      asked.emit({ type: "log", event: { type: "user", message: { content } } });
+      return succeed(null);
+    };
+    const world = new HttpWorld([uhlpGraph({ trigger, steps })], { plays: { speak } });
+    return world.request("/say", { headers: { accept: "text/event-stream" } });
+  };
+
+  test("tells texts, and nothing of the inside, then what it would have answered", async () => {
+    const response = await ask({ streams: true });
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
+    const told = [...(await response.text()).matchAll(/^event: (.*)\ndata: (.*)$/gm)];
+    expect(told.map(([, event, data = ""]) => [event, JSON.parse(data)])).toEqual([
+      ["status", { run_id: response.headers.get("x-run-id"), status: "running" }],
+      ["text", { step: 1, name: "speak", text: "Ra" }],
+      ["result", { status: 200, body: "Rain." }],
+      ["end", {}],
+    ]);
+  });
+
+  test("does so only where its file says it", async () => {
+    const response = await ask({});
+    expect([response.headers.get("content-type"), await response.json()]).toEqual(["application/json", "Rain."]);
   });
 });
 

@@ -4,20 +4,24 @@ import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { decodeSegment } from "../../../core/graph/path-pattern.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
 import { isJsonDeeperThan } from "../../../core/json-depth.ts";
+import { parseJson } from "../../../core/parse-json.ts";
 import { forOwner } from "../../../operations/application/owner-application.ts";
 import { MAX_REQUEST_DEPTH } from "../../../operations/parse-json.ts";
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { readRunResult } from "../../../operations/runs/read-run-result.ts";
 import { toRequestInput } from "../../../operations/start/input/to-run-input.ts";
 import { prepareStart } from "../../../operations/start/prepare-run.ts";
+import { describeSubmitted, type RunRequest } from "../../../operations/start/submit-run.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
+import type { RunRecord } from "../../../ports/journal.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, idempotencyKeyOf, pathOf, targetOf } from "../path-of.ts";
 import { decodeUtf8, readBody } from "../read-body.ts";
 import { toHttpResponse } from "../to-http-response.ts";
+import { tellRun, wantsEvents } from "./tell-run.ts";
 
 /** Every path that is not the service's own: the workflow whose trigger fits answers. */
 export async function answerApplication(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
@@ -63,11 +67,13 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
     ...(traceId === undefined ? {} : { traceId }),
     ...asker,
   };
-  const request = { requestId: c.get("requestId"), requestData: { source: "http", httpDetails }, context };
+  const payload = await readForm(body, c.req.header("content-type"));
+  const requestData = { source: "http", httpDetails, ...(payload === undefined ? {} : { payload }) };
+  const request = { requestId: c.get("requestId"), requestData, context };
   const input = await toRequestInput(request, graph, checker);
   const owner = forOwner(app, target);
   // A signature counts before a key, which is not signed.
-  const { runId, ran } = await submissions.run(owner, {
+  const asked: RunRequest = {
     asked: signed === undefined ? { ...sent, ...toAsker(c, target), body: hashOf(body), context: asker } : sent,
     idempotencyKey: signed ?? (key && scopeKey(c, key, target)),
     async prepare(runId) {
@@ -76,14 +82,50 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
       return { start };
     },
     traceParent: c.req.header("traceparent"),
-  });
+  };
+  const answer = async (record: RunRecord) => {
+    const ids = { request_id: c.get("requestId"), run_id: record.id };
+    return toHttpResponse(await readRunResult(await app.records(), record, parts.graphs), ids);
+  };
+  if (wantsNoWait(c)) {
+    const { run_id, status } = describeSubmitted(await submissions.start(owner, asked));
+    c.set("runId", run_id);
+    c.header("preference-applied", "respond-async");
+    return answerAccepted(c, run_id, status);
+  }
+  if (graph.trigger?.kind === "http" && graph.trigger.streams === true && wantsEvents(c)) {
+    return tellRun(parts, c, {
+      app: owner,
+      graph,
+      request: asked,
+      textsOnly: true,
+      answer: async (record) => toEvent(await answer(record)),
+    });
+  }
+  const { runId, ran } = await submissions.run(owner, asked);
   c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
-  const ids = { request_id: c.get("requestId"), run_id: ran.record.id };
-  if (ran.is === "parked") return answerJson(c, { ...ids, status: ran.record.status }, 202);
-  const response = toHttpResponse(await readRunResult(await app.records(), ran.record, parts.graphs), ids);
+  if (ran.is === "parked") return answerAccepted(c, runId, ran.record.status);
+  const response = await answer(ran.record);
   if (tenantId !== undefined) isolate(response.headers);
   return response;
+}
+
+/** The run goes on; the address tells how, to whoever has a key that may see it. */
+function answerAccepted(c: Context<HttpEnv>, run_id: string, status: string): Response {
+  c.header("location", `/runs/${run_id}`);
+  return answerJson(c, { request_id: c.get("requestId"), run_id, status }, 202);
+}
+
+function wantsNoWait(c: Context<HttpEnv>): boolean {
+  return /(^|,)\s*respond-async\s*(;|,|$)/i.test(c.req.header("prefer") ?? "");
+}
+
+/** What the route would have answered, as the last event of a stream. */
+async function toEvent(response: Response): Promise<JsonObject> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type") === "application/json";
+  return { status: response.status, body: isJson ? (parseJson(text) ?? null) : text };
 }
 
 /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
@@ -193,13 +235,13 @@ interface MatchedRequest {
   readonly routePattern: string;
 }
 
-/** A request as workflows read it. The body is a text; what is no UTF-8 is base64. */
+/** A request as workflows read it. */
 function toHttpDetails(
   request: Pick<Request, "method" | "url" | "headers">,
   { body, parameters, routePattern }: MatchedRequest,
 ): JsonObject {
   const path = targetOf(request.url);
-  const text = decodeUtf8(body);
+  const { content, encoding } = toText(body);
   return {
     method: request.method,
     path,
@@ -207,25 +249,53 @@ function toHttpDetails(
     pathParameters: parameters,
     queryParameters: queryOf(path),
     headers: Object.fromEntries(request.headers),
-    body: text ?? Buffer.from(body).toString("base64"),
-    bodyEncoding: text === undefined ? "base64" : "utf8",
+    body: content,
+    bodyEncoding: encoding,
   };
 }
 
-/** A name that comes more than once has a list. */
-function queryOf(path: string): JsonObject {
-  const query = new Map<string, Json>();
-  const mark = path.indexOf("?");
-  for (const [name, value] of new URLSearchParams(mark < 0 ? "" : path.slice(mark))) {
-    const known = query.get(name);
-    query.set(
-      name,
-      known === undefined ? value : typeof known === "string" ? [known, value] : [...listOf(known), value],
-    );
-  }
-  return Object.fromEntries(query);
+const FORM = /^\s*(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i;
+
+/** The fields of a form; a file is `{filename, type, size, content, encoding}`. Undefined: the body is none. Throws `REQUEST_INVALID`. */
+async function readForm(body: Uint8Array, type = ""): Promise<JsonObject | undefined> {
+  if (!FORM.test(type)) return undefined;
+  const form = await new Response(Buffer.from(body), { headers: { "content-type": type } })
+    .formData()
+    .catch((cause) => {
+      throw new PawlError("REQUEST_INVALID", { message: "The body is no form, as its type says.", cause });
+    });
+  const fields = [...form].map(async ([name, value]): Promise<readonly [string, Json]> => {
+    refuseDeep(value);
+    return [name, typeof value === "string" ? value : await toFile(value)];
+  });
+  return collect(await Promise.all(fields));
 }
 
-function listOf(value: Json): readonly Json[] {
-  return Array.isArray(value) ? value : [value];
+async function toFile(file: File): Promise<JsonObject> {
+  const { content, encoding } = toText(new Uint8Array(await file.arrayBuffer()));
+  return { filename: file.name, type: file.type, size: file.size, content, encoding };
+}
+
+/** What is no UTF-8 is base64. */
+function toText(bytes: Uint8Array): { readonly content: string; readonly encoding: "utf8" | "base64" } {
+  const text = decodeUtf8(bytes);
+  return text === undefined
+    ? { content: Buffer.from(bytes).toString("base64"), encoding: "base64" }
+    : { content: text, encoding: "utf8" };
+}
+
+function queryOf(path: string): JsonObject {
+  const mark = path.indexOf("?");
+  return collect(new URLSearchParams(mark < 0 ? "" : path.slice(mark)));
+}
+
+/** A name that comes more than once has a list. */
+function collect(fields: Iterable<readonly [string, Json]>): JsonObject {
+  const lists = new Map<string, Json[]>();
+  for (const [name, value] of fields) {
+    const list = lists.get(name);
+    if (list === undefined) lists.set(name, [value]);
+    else list.push(value);
+  }
+  return Object.fromEntries([...lists].map(([name, list]) => [name, list.length === 1 ? (list[0] ?? null) : list]));
 }

@@ -105,7 +105,7 @@ describe("a route of a definition that was saved", () => {
         error: { code: "ROUTE_RESERVED" },
       });
     }
-    expect(await save(world, route("/a/../b"))).toMatchObject({ status: 400, error: { code: "ROUTE_INVALID" } });
+    expect(await save(world, route("/a/../b"))).toMatchObject({ status: 400, error: { code: "DEFINITION_INVALID" } });
   });
 
   test("gives way to a file that comes later, and says so", async () => {
