@@ -91,7 +91,10 @@ function outputSchemaOf(body: NonNullable<StepBody>): JsonObject | undefined {
   if ("outputMapping" in body && body.outputMapping !== undefined)
     return body.outputMapping.kind === "map" ? onlyWith(body.outputMapping.entries.keys()) : undefined;
   if ("subtype" in body) return body.subtype === "set" ? onlyWith(namesSetBy(body)) : undefined;
-  if (body.type === "http") return body.outputSchema ?? onlyWith(["status", "headers", "body"]);
+  if (body.type === "http") {
+    const ofPages = body.pages === undefined ? [] : ["pages", "hasMore"];
+    return body.outputSchema ?? onlyWith(["status", "headers", "body", ...ofPages]);
+  }
   const schema = body.type === "llm" ? body.target?.options["outputSchema"] : undefined;
   return isJsonObject(schema) ? schema : undefined;
 }

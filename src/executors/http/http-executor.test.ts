@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mcpTask } from "../../../test/fakes/mcp-server/mcp-task.ts";
 import { answerWith, WebhookReceiver } from "../../../test/fakes/webhook-receiver.ts";
 import { SystemClock } from "../../app/system-clock.ts";
@@ -180,4 +180,159 @@ test("a server that refuses for the moment is asked again, as soon as it says", 
   const capacity = new CapacityPools({ clock: new SystemClock(), limits: {}, patienceMs: 60_000 });
   expect(await ask({ url: server.url() }, { capacity })).toMatchObject({ output: { status: 200 } });
   expect(server.received).toHaveLength(3);
+});
+
+test("a form is sent encoded", async () => {
+  const server = await WebhookReceiver.listen();
+  server.replies.push(answerWith(200));
+  await ask({ method: "POST", url: server.url(), form: { name: "Ada & Bob", tags: ["x", "y"], none: null } });
+  expect(server.first).toMatchObject({
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: "name=Ada+%26+Bob&tags=x&tags=y",
+  });
+});
+
+test("an answer becomes a file of the run, whatever its bytes are", async () => {
+  const server = await WebhookReceiver.listen();
+  const bytes = Buffer.from([0x89, 0xff]);
+  server.replies.push((answer) => answer.writeHead(200, { "content-type": "image/png" }).end(bytes));
+  expect(await ask({ url: server.url(), response: "file" })).toMatchObject({
+    output: { status: 200, body: { file: "response.png", bytes: 2, type: "image/png" } },
+    files: [{ name: "response.png", content: bytes }],
+  });
+});
+
+describe("pages", () => {
+  const json = (body: unknown, headers: Record<string, string> = {}) =>
+    answerWith(200, { ...JSON_ANSWER, ...headers }, JSON.stringify(body));
+  const read = async (pages: JsonObject, ...replies: (readonly [unknown, Record<string, string>?])[]) => {
+    const server = await WebhookReceiver.listen();
+    const url = server.url("/items");
+    for (const [body, headers] of replies) server.replies.push(json(body, headers));
+    const outcome = await ask({ url, query: { q: "a b" }, pages });
+    return { outcome, paths: server.received.map(({ path }) => path), origin: new URL(url).origin };
+  };
+
+  test.each([
+    [
+      "offset",
+      { offset: "start", items: "data" },
+      [{ data: [1, 2] }, { data: [3] }, { data: [] }],
+      ["", "&start=2", "&start=3"],
+    ],
+    ["page", { page: "p" }, [[1, 2], [3], []], ["&p=1", "&p=2", "&p=3"]],
+    [
+      "cursor",
+      { cursor: { path: "meta.next", parameter: "after" }, items: "a.b" },
+      [
+        { a: { b: [1, 2] }, meta: { next: "x/y" } },
+        { a: { b: [3] }, meta: { next: null } },
+      ],
+      ["", "&after=x%2Fy"],
+    ],
+  ])("by %s are one list", async (_, pages, bodies, queries) => {
+    const { outcome, paths } = await read(pages, ...bodies.map((body) => [body] as const));
+    expect(outcome).toMatchObject({ output: { status: 200, body: [1, 2, 3], pages: queries.length, hasMore: false } });
+    expect(paths).toEqual(queries.map((query) => `/items?q=a+b${query}`));
+  });
+
+  test("by an address, in the body or in the header `Link`, are one list", async () => {
+    const link = '</items?page=0>; rel="prev", </items?page=2&x=1>; rel="last next"';
+    const { outcome, paths } = await read({}, [[1], { link }], [[2], { link: '</items?page=1>; rel="prev"' }]);
+    expect(outcome).toMatchObject({ output: { body: [1, 2], pages: 2, hasMore: false } });
+    expect(paths).toEqual(["/items?q=a+b", "/items?page=2&x=1"]);
+    const byBody = await read({ next: "next", items: "data" }, [{ data: [1], next: "/more" }], [{ data: [2] }]);
+    expect([byBody.paths, byBody.outcome]).toMatchObject([["/items?q=a+b", "/more"], { output: { body: [1, 2] } }]);
+  });
+
+  test("end at the most that the step wants, and say that there are more", async () => {
+    const { outcome } = await read({ page: "p", max: 2 }, [[1]], [[2]]);
+    expect(outcome).toMatchObject({ output: { body: [1, 2], pages: 2, hasMore: true } });
+  });
+
+  test.each([
+    [
+      "leads to another server",
+      { next: "next", items: "data" },
+      { data: [1], next: "http://127.0.0.1:1/x" },
+      "is at another server",
+    ],
+    ["has no list", { page: "p", items: "data" }, { data: { of: "others" } }, "has no list at `data`"],
+  ])("one that %s fails the step", async (_, pages, body, said) => {
+    const { outcome, paths } = await read(pages, [body]);
+    expect(outcome).toMatchObject({ code: "HTTP_FAILED", message: expect.stringContaining(said), retryable: false });
+    expect(paths).toHaveLength(1);
+  });
+
+  test("that are larger together than an answer may be fail the step", async () => {
+    const { outcome } = await read({ page: "p" }, [["x".repeat(6_000)]], [["y".repeat(6_000)]]);
+    expect(outcome).toMatchObject({ code: "OUTPUT_TOO_LARGE" });
+  });
+});
+
+describe("OAuth client credentials", () => {
+  const oauth = (url: string, more: JsonObject = {}): JsonObject => ({
+    oauth: { token_url: url, client_id: "shop app", client_secret: "s3cr3t-of-shop", scope: "orders", ...more },
+  });
+  const token = (access_token: string, expires_in?: unknown) =>
+    answerWith(200, JSON_ANSWER, JSON.stringify({ access_token, token_type: "Bearer", expires_in }));
+  const worldOf = async () => {
+    const [issuer, api] = [await WebhookReceiver.listen(), await WebhookReceiver.listen()];
+    const executor = createHttpExecutor({
+      outbound: createOutbound({ allow: ["127.0.0.1"] }),
+      timeoutMs: 5_000,
+      maxBytes: 10_000,
+    });
+    const run = (more: JsonObject = {}) =>
+      executor.run(mcpTask({ url: api.url(), auth: oauth(issuer.url("/token"), more) }).task, NEVER);
+    return { issuer, api, run };
+  };
+
+  test("one token is fetched, kept while it lasts, and shown nowhere", async () => {
+    const { issuer, api, run } = await worldOf();
+    issuer.replies.push(token("token-one-4711", 3600));
+    api.replies.push(
+      (answer, { headers }) => answer.writeHead(200, JSON_ANSWER).end(JSON.stringify({ got: headers.authorization })),
+      answerWith(200),
+    );
+    const outcomes = [await run(), await run()];
+    expect(outcomes).toMatchObject([{ output: { body: { got: "Bearer [redacted]" } } }, { output: { status: 200 } }]);
+    expect(JSON.stringify(outcomes)).not.toMatch(/4711|s3cr3t/);
+    expect(issuer.received).toMatchObject([
+      {
+        method: "POST",
+        headers: { authorization: `Basic ${Buffer.from("shop%20app:s3cr3t-of-shop").toString("base64")}` },
+        body: "grant_type=client_credentials&scope=orders",
+      },
+    ]);
+    expect(api.received.map(({ headers }) => headers.authorization)).toEqual(Array(2).fill("Bearer token-one-4711"));
+  });
+
+  test("a token that is refused, or ends at once, is fetched anew", async () => {
+    const { issuer, api, run } = await worldOf();
+    issuer.replies.push(token("old", 3600), token("new", 1), token("newer"));
+    api.replies.push(answerWith(200), answerWith(401), answerWith(200), answerWith(200));
+    for (let turn = 1; turn <= 3; turn += 1)
+      expect(await run({ send_in: "body" })).toMatchObject({ status: "succeeded" });
+    const sent = api.received.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual(["Bearer old", "Bearer old", "Bearer new", "Bearer newer"]);
+    expect(issuer.first.body).toContain("client_id=shop+app&client_secret=s3cr3t-of-shop");
+  });
+
+  test.each([
+    ["says no", answerWith(401, {}, "No client s3cr3t-of-shop"), { details: { status: 401 }, retryable: false }],
+    ["is busy", answerWith(503), { details: { status: 503 }, retryable: true }],
+    [
+      "gives none",
+      answerWith(200, JSON_ANSWER, "{}"),
+      { message: expect.stringContaining("without an `access_token`") },
+    ],
+  ])("an issuer that %s fails the step, and nothing was done", async (_, reply, said) => {
+    const { issuer, api, run } = await worldOf();
+    issuer.replies.push(reply, reply);
+    const outcome = await run();
+    expect(outcome).toMatchObject({ code: "HTTP_FAILED", effect: "none", ...said });
+    expect(JSON.stringify(outcome)).not.toContain("s3cr3t");
+    expect(api.received).toEqual([]);
+  });
 });

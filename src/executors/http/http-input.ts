@@ -4,11 +4,25 @@ import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 
 const values = z.custom<JsonObject>(isJsonObject).catch({});
 
+/** Of a list the texts at odd places are encoded; empty where one of them is missing. */
+const ADDRESS = z.union([z.string(), z.array(z.custom<Json>()).transform(joinAddress)], "an http task needs a `url`");
+
+/** Where the items are in each body, and how the next page is found: one of the ways, or else by the header `Link`. */
+const PAGES = z.object({
+  items: z.string().default(""),
+  next: z.string().optional(),
+  cursor: z.object({ path: z.string(), parameter: z.string() }).optional(),
+  offset: z.string().optional(),
+  page: z.string().optional(),
+  max: z.number().default(100),
+});
+
+export type Pages = Readonly<z.infer<typeof PAGES>>;
+
 const INPUT = z.object(
   {
     method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]).default("GET"),
-    /** Of a list the texts at odd places are encoded; empty where one of them is missing. */
-    url: z.union([z.string(), z.array(z.custom<Json>()).transform(joinAddress)], "an http task needs a `url`"),
+    url: ADDRESS,
     headers: values,
     query: values,
     /** A text is sent as it is, everything else as JSON. */
@@ -19,9 +33,22 @@ const INPUT = z.object(
       .union([
         z.object({ bearer: z.string() }),
         z.object({ basic: z.object({ username: z.string(), password: z.string() }) }),
+        z.object({
+          oauth: z.object({
+            token_url: ADDRESS,
+            client_id: z.string(),
+            client_secret: z.string(),
+            scope: z.string().optional(),
+            audience: z.string().optional(),
+            send_in: z.enum(["header", "body"]).optional(),
+          }),
+        }),
       ])
       .optional(),
-    response: z.enum(["auto", "json", "text"]).default("auto"),
+    response: z.enum(["auto", "json", "text", "file"]).default("auto"),
+    /** Sent encoded, in place of a body. */
+    form: z.custom<JsonObject>(isJsonObject).optional(),
+    pages: PAGES.optional(),
     max_bytes: z.number().optional(),
   },
   "an http task needs an object as its input",
@@ -52,17 +79,32 @@ function joinAddress(parts: readonly Json[]): string {
 export function authorizationOf({ auth }: HttpInput): string | undefined {
   if (auth === undefined) return undefined;
   if ("bearer" in auth) return `Bearer ${auth.bearer}`;
-  return `Basic ${Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString("base64")}`;
+  if ("oauth" in auth) return undefined;
+  return basicHeader(auth.basic.username, auth.basic.password);
+}
+
+export function basicHeader(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
 /** Whole, and without the word before it: `Bearer abc`. */
 export function secretsOf(input: HttpInput): readonly string[] {
   const { headers, auth } = input;
-  const authorization = authorizationOf(input);
-  const password = auth !== undefined && "basic" in auth ? { password: auth.basic.password } : {};
-  return Object.entries({ ...headers, ...(authorization === undefined ? {} : { authorization }), ...password }).flatMap(
-    ([name, value]) => (isSecret(name) && typeof value === "string" ? [value, value.replace(/^\S+\s+/, "")] : []),
-  );
+  const given = [
+    ...Object.entries(headers)
+      .filter(([name]) => isSecret(name))
+      .map(([, value]) => value),
+    ...authSecrets(auth),
+  ];
+  return given.flatMap((value) => (typeof value === "string" ? [value, value.replace(/^\S+\s+/, "")] : []));
+}
+
+function authSecrets(auth: HttpInput["auth"]): readonly string[] {
+  if (auth === undefined) return [];
+  if ("bearer" in auth) return [`Bearer ${auth.bearer}`];
+  const [name, secret] =
+    "basic" in auth ? [auth.basic.username, auth.basic.password] : [auth.oauth.client_id, auth.oauth.client_secret];
+  return [secret, basicHeader(name, secret), basicHeader(encodeURIComponent(name), encodeURIComponent(secret))];
 }
 
 function isSecret(header: string): boolean {

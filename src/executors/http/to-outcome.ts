@@ -7,7 +7,7 @@ import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { OutboundResult } from "../../ports/outbound.ts";
 import { toFailed, toInterrupted, toRefused } from "../output/failure.ts";
 import { createRedactor } from "../output/redact.ts";
-import { START_CHARS, showStart } from "../output/shown-text.ts";
+import { extensionOf, START_CHARS, showStart } from "../output/shown-text.ts";
 import { type HttpInput, isSafe, secretsOf } from "./http-input.ts";
 
 type Answered = Extract<OutboundResult, { ok: true }>;
@@ -31,6 +31,7 @@ export function toOutcome(result: OutboundResult, input: HttpInput): Outcome {
     return toFailed("OUTPUT_TOO_LARGE", { message, retryable: false, effect, costMicro: 0 });
   }
   const type = headers["content-type"] ?? "";
+  if (input.response === "file") return toFile(result);
   const text = readText(result);
   if (text === undefined) {
     const message = `${originOf(input)} answered with ${type || "bytes"}, which is no text.`;
@@ -39,6 +40,19 @@ export function toOutcome(result: OutboundResult, input: HttpInput): Outcome {
   const read = readBody(text, input.response === "auto" ? type : input.response === "json" ? "application/json" : "");
   if (!read.ok) return { ...toUnreadable(text, { type, flaw: read.flaw }, input), costMicro: 0 };
   return { status: "succeeded", output: { status, headers: toShownHeaders(headers), body: read.value }, costMicro: 0 };
+}
+
+/** The bytes go where files go; the output names the file. */
+function toFile({ status, headers, body: content }: Answered): Outcome {
+  const type = headers["content-type"] ?? "";
+  const name = `response.${extensionOf(type)}`;
+  const body = { file: name, bytes: content.byteLength, type };
+  return {
+    status: "succeeded",
+    output: { status, headers: toShownHeaders(headers), body },
+    files: [{ name, content }],
+    costMicro: 0,
+  };
 }
 
 function isExpected(status: number, { expected_status: expected }: HttpInput): boolean {

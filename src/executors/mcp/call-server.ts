@@ -8,6 +8,7 @@ import type { McpServers } from "../mcp-servers/mcp-servers.ts";
 import { checkArguments, findResultFlaws, type ToolAnswer, toDetails } from "../mcp-servers/server-tool.ts";
 import { toFailed } from "../output/failure.ts";
 import { redactOutcome } from "../output/redact.ts";
+import { extensionOf } from "../output/shown-text.ts";
 import { describeViolations } from "../output/violations.ts";
 import type { McpInput } from "./mcp-input.ts";
 
@@ -187,10 +188,4 @@ function keep(files: ProducedFile[], { base64, mimeType }: { base64: string; mim
   const content = Buffer.from(base64, "base64");
   files.push({ name, content });
   return { file: name, bytes: content.byteLength };
-}
-
-/** `image/svg+xml` is `svg`; anything odd is `bin`. */
-function extensionOf(mimeType: string): string {
-  const [, subtype = ""] = /^[a-z]+\/(?:x-)?([a-z0-9]{1,10})(?:[+;]|$)/i.exec(mimeType) ?? [];
-  return subtype === "" ? "bin" : subtype.toLowerCase();
 }

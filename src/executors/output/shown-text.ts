@@ -30,3 +30,9 @@ export function showStart(text: string, redactor: Redactor): string {
     .trim()
     .slice(0, START_CHARS);
 }
+
+/** The ending of a file's name by its media type: `image/svg+xml` is `svg`; anything odd is `bin`. */
+export function extensionOf(mimeType: string): string {
+  const [, subtype = ""] = /^[a-z]+\/(?:x-)?([a-z0-9]{1,10})(?:[+;]|$)/i.exec(mimeType) ?? [];
+  return subtype === "" ? "bin" : subtype.toLowerCase();
+}

@@ -1,8 +1,9 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
-import type { Json } from "../../../core/json.ts";
+import type { Json, JsonObject } from "../../../core/json.ts";
 import { inputAt, literal, literalIfAny, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
+import type { YamlNode } from "../../source/yaml-node.ts";
 import { isTerminalTool, isTyped } from "../../work/tool-params.ts";
 import type { HttpBody, WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./lower-context.ts";
@@ -100,36 +101,73 @@ function lowerTool(body: WorkOf<"mcp">, scope: ValueScope): Doing {
 export function lowerRequest(body: HttpBody, scope: ValueScope): Doing {
   const { url, method, auth, expectedStatus, response, maxResponseBytes, outputSchema } = body;
   if (url === undefined) return UNREADABLE;
-  if (body.body !== undefined && (method === "GET" || method === "HEAD")) {
-    const message = `\`${method}\` sends no body.`;
-    const remedy = "Write `method: POST`, or send the values as `query`.";
-    scope.context.problems.error({ code: "VALUE_INVALID", at: body.body, message, remedy });
-  }
-  const basic =
-    auth?.basic &&
-    toObject([
-      ["username", auth.basic.username && lowerTemplate(auth.basic.username, scope)],
-      ["password", auth.basic.password && lowerTemplate(auth.basic.password, scope)],
-    ]);
+  refuseUnsent(body, scope);
   const given = withFixed(
     {
       method,
       expected_status: expectedStatus && [...expectedStatus],
       max_bytes: maxResponseBytes,
       output_schema: outputSchema,
+      pages: toPages(body.pages),
     },
     ["url", lowerTemplate(url.at, scope, { isAddress: true })],
     ["headers", lowerTemplates(body.headers, scope)],
     ["query", lowerTemplates(body.query, scope)],
     ["response", literal(response)],
     ...(body.body === undefined ? [] : [["body", lowerValue(body.body, scope)] as const]),
-    ...(auth?.bearer === undefined
-      ? []
-      : [["auth", toObject([["bearer", lowerTemplate(auth.bearer, scope)]])] as const]),
-    ...(basic === undefined ? [] : [["auth", toObject([["basic", basic]])] as const]),
+    ...(body.form === undefined ? [] : [["form", lowerTemplates(body.form, scope)] as const]),
+    ...(auth === undefined ? [] : [["auth", lowerAuth(auth, scope)] as const]),
   );
   const input = withVariables(given, (name) => scope.context.variables.add(name));
   return { ...effortOf(body), kind: "task", executor: "http", input };
+}
+
+function refuseUnsent({ body, form, pages, method, response }: HttpBody, { context }: ValueScope): void {
+  const refuse = (at: YamlNode | undefined, message: string, remedy: string) => {
+    if (at !== undefined) context.problems.error({ code: "VALUE_INVALID", at, message, remedy });
+  };
+  const isReading = method === "GET" || method === "HEAD";
+  if (isReading)
+    refuse(body ?? form, `\`${method}\` sends no body.`, "Write `method: POST`, or send the values as `query`.");
+  else if (body !== undefined) refuse(form, "`form` stands beside `body`.", "Give one of them.");
+  if (method !== "GET") refuse(pages?.at, "Pages are read with `GET`.", "Write `method: GET`.");
+  else if (response === "file" || response === "text")
+    refuse(pages?.at, `Pages are read as JSON, not as \`${response}\`.`, "Leave `response` out.");
+}
+
+function lowerAuth({ bearer, basic, oauth }: NonNullable<HttpBody["auth"]>, scope: ValueScope): Expr {
+  const given = (values: { readonly [name: string]: YamlNode | undefined }): (readonly [string, Expr])[] =>
+    Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, lowerTemplate(value, scope)] as const],
+    );
+  if (bearer !== undefined) return toObject(given({ bearer }));
+  if (basic !== undefined) return toObject([["basic", toObject(given(basic))]]);
+  const { tokenUrl, clientId, clientSecret, scope: wanted, audience, sendIn = "header" } = oauth ?? {};
+  const named = given({
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope: wanted,
+    audience,
+  });
+  const address =
+    tokenUrl === undefined ? [] : [["token_url", lowerTemplate(tokenUrl.at, scope, { isAddress: true })] as const];
+  return toObject([["oauth", toObject([...address, ...named, ["send_in", literal(sendIn)]])]]);
+}
+
+/** The header `Link` is what leads on where nothing else does. */
+function toPages(pages: HttpBody["pages"]): JsonObject | undefined {
+  if (pages === undefined) return undefined;
+  const { items, next, cursor, offset, page, maxPages } = pages;
+  const given = { items: items?.value, next: next?.value, offset: offset?.value, page: page?.value };
+  const written = Object.entries(given).filter(([, value]) => value !== undefined) as [string, string][];
+  const { path, parameter } = cursor ?? {};
+  return {
+    ...Object.fromEntries(written),
+    ...(path === undefined || parameter === undefined
+      ? {}
+      : { cursor: { path: path.value, parameter: parameter.value } }),
+    max: maxPages,
+  };
 }
 
 /** Facts about the request, for tool endpoints. Those that the request does not have are left out. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../core/json.ts";
 import { anyMap, either, jsonSchema, oneOrMore } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, filled, flag, integer } from "../../shape/scalars.ts";
+import { choice, filled, flag, integer, text } from "../../shape/scalars.ts";
 import { type ReadOf, to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
 import { checkPath, functionName, LANGUAGE_NAMES, readScript, splitScript } from "../../work/script.ts";
@@ -145,13 +145,59 @@ const auth = object(
       }),
       "A name and a password.",
     ),
+    oauth: optional(
+      object({
+        tokenUrl: expected(
+          filled("https://login.example.com/oauth/token"),
+          "Who gives the token; as the `url`, it may hold values.",
+        ),
+        clientId: expected(expression, "The client's id."),
+        clientSecret: expected(expression, "The client's secret."),
+        scope: optional(expression, "What is asked for."),
+        audience: optional(expression, "For whom the token is, where the issuer wants it."),
+        sendIn: withDefault(choice(["header", "body"]), "header", "Where the client says who it is."),
+      }),
+      `OAuth client credentials: a token is fetched, kept in memory while it lasts, and is in no record. ${TEMPLATE}`,
+    ),
   },
   {
     someOf: {
-      keys: ["bearer", "basic"],
+      keys: ["bearer", "basic", "oauth"],
       none: "`auth` says nothing.",
       several: "`auth` says two things.",
-      remedy: "Give one of `bearer` and `basic`.",
+      remedy: "Give one of `bearer`, `basic` and `oauth`.",
+    },
+  },
+);
+
+const inBody = text({ pattern: "^[^.\\s\\[\\]]+(\\.[^.\\s\\[\\]]+)*$", examples: ["data.items"] });
+
+const pages = object(
+  {
+    items: optional(inBody, "Where the list is in each body.", { otherwise: "the body itself" }),
+    link: optional(choice(["next"]), "The header `Link` leads on, with this `rel`."),
+    next: optional(inBody, "Where the body has the next address."),
+    cursor: optional(
+      object({
+        path: expected(inBody, "Where the body has the next cursor."),
+        parameter: expected(filled("cursor"), "The parameter of `query` that it is sent as."),
+      }),
+      "A cursor leads on.",
+    ),
+    offset: optional(filled("offset"), "The parameter of `query` that says how many items there were already."),
+    page: optional(filled("page"), "The parameter of `query` that counts pages, from 1."),
+    maxPages: withDefault(
+      integer(1, 1000),
+      100,
+      "So many at most: `hasMore` of the output says whether there are others.",
+    ),
+  },
+  {
+    someOf: {
+      keys: ["link", "next", "cursor", "offset", "page"],
+      none: "`pages` does not say how the next one is found.",
+      several: "`pages` says two ways to the next one.",
+      remedy: "Give one of `link`, `next`, `cursor`, `offset` and `page`.",
     },
   },
 );
@@ -170,15 +216,20 @@ export const httpKind = object(
       expression,
       "What is sent: an expression, or a map or list of them. A text is sent as it is, everything else as JSON.",
     ),
+    form: optional(mapping, `Fields that are sent as a form (urlencoded) in place of a body. ${TEMPLATE}`),
+    pages: optional(
+      pages,
+      "All pages of a list are asked for, one after the other: `body` of the output is the list of all items. A page that fails fails the step; `offset` and `page` end at an empty one.",
+    ),
     auth: optional(auth, `Who asks. A secret that is written as \`\${NAME}\` is in no record.`),
     expectedStatus: optional(oneOrMore(integer(100, 599)), "Each other status is a failure.", {
       also: ["expected_status", "expectedStatuses"],
       otherwise: "200 to 299",
     }),
     response: withDefault(
-      choice(["auto", "json", "text"]),
+      choice(["auto", "json", "text", "file"]),
       "auto",
-      "What the body of the answer is read as; `auto`: JSON where the answer says so, else text.",
+      "What the body of the answer is read as; `auto`: JSON where the answer says so, else text; `file`: its bytes become a file of the run, and `body` is `{file, bytes, type}`.",
     ),
     maxResponseBytes: optional(integer(1), "The largest answer, in bytes.", {
       otherwise: "`limits.max_output_bytes` of the configuration",
