@@ -12,7 +12,9 @@ import type { LoginVault } from "../executors/mcp-servers/login/sealed-login.ts"
 import type {
   HttpService,
   ListenOptions,
+  NamedServer,
   OpenApplication,
+  PageLogins,
   Ports,
   ServiceRecords,
 } from "../operations/application/ports.ts";
@@ -154,6 +156,21 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
     files: () => parts.files(),
     vault: vaultOf(() => parts.serviceIfThere()),
   });
+  const loginPartsOf = async (server: NamedServer) => {
+    const [address, outbound] = await Promise.all([tools.addressOf(server), openOutbound(config)]);
+    return { address, outbound, vault: vaultOf(() => parts.service()) };
+  };
+  let pageLogins: Promise<PageLogins> | undefined;
+  const openPageLogins = async (): Promise<PageLogins> => {
+    const [{ createPageLogins }, { beginLogin }] = await Promise.all([
+      import("./mcp/page-logins.ts"),
+      import("../executors/mcp-servers/login/begin-login.ts"),
+    ]);
+    return createPageLogins(async (server, redirectUrl) => {
+      const { address, ...through } = await loginPartsOf({ server });
+      return beginLogin(address, { ...through, redirectUrl });
+    }, clock);
+  };
   const terminals = new TerminalParts({
     ...places,
     environment,
@@ -277,10 +294,10 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
       const { signal } = new AbortController();
       return (await (await work.endpoint()).readDefinitionFile(asked, signal)).content;
     },
+    pageLogins: () => (pageLogins ??= openPageLogins()),
     async logIn(server, wanted) {
       const { logIn } = await import("./mcp/log-in.ts");
-      const [address, outbound] = await Promise.all([tools.addressOf(server), openOutbound(config)]);
-      return logIn({ address, outbound, vault: vaultOf(() => parts.service()) }, wanted);
+      return logIn(await loginPartsOf(server), wanted);
     },
     async logOut(server) {
       const { SealedLogin } = await import("../executors/mcp-servers/login/sealed-login.ts");

@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 import { onTestFinished } from "vitest";
+import { createPageLogins } from "../../src/app/mcp/page-logins.ts";
 import { openServiceRecords } from "../../src/app/open-service-records.ts";
 import { composeHttpParts } from "../../src/app/server/compose-http-parts.ts";
 import { createMask } from "../../src/config/create-mask.ts";
@@ -52,6 +53,8 @@ export interface HttpWorldOptions extends WorldOptions {
   readonly service?: ServiceRecords;
   /** What is known of MCP servers. */
   readonly toolServers?: readonly ToolServerState[];
+  /** Begins the login of a page to an MCP server. */
+  readonly beginLogin?: Parameters<typeof createPageLogins>[0];
   /** Absent: there are none. */
   readonly terminals?: TerminalViews;
   readonly terminal?: Settings["terminal"];
@@ -172,6 +175,7 @@ function toApplication(
     telemetry,
     env = {},
     remote,
+    beginLogin = () => Promise.reject(new Error("There are no MCP servers.")),
     toolServers = [],
     terminals,
     terminal,
@@ -200,6 +204,7 @@ function toApplication(
   const refuse = () => Promise.reject(new Error("Nothing asks for this here."));
   // A test may name a workflow in both.
   const known = [...Object.values(callable).map(toRegistered), ...definitions];
+  const logins = createPageLogins(beginLogin, world.clock);
   return {
     appDir: APP_DIR,
     dataDir: `${APP_DIR}/.pawl`,
@@ -231,6 +236,7 @@ function toApplication(
     libraryEditor: refuse,
     library: { list: () => [...new Map(known.map((each) => [each.name, each])).values()] },
     fetchDefinitionFile: remote ?? refuse,
+    pageLogins: async () => logins,
     toolbox: async () => ({
       offer: refuse,
       endRun: async () => undefined,

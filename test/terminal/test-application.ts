@@ -93,6 +93,7 @@ export async function testApplication(
     prices: () => Promise.reject(new Error("Nobody asks for prices here.")),
     fetchDefinitionFile: () => Promise.reject(new Error("There is no endpoint.")),
     toolbox: () => Promise.reject(new Error("There are no MCP servers.")),
+    pageLogins: () => Promise.reject(new Error("There are no MCP servers.")),
     hasPrice: async () => true,
     checkAgentServer: async () => undefined,
     capacity: { pools: () => [], waitsOf: () => [] },

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Link } from "wouter";
 
 interface Told {
   readonly code: string;
@@ -25,6 +26,11 @@ export function Problem({ error, children }: { readonly error: Told; readonly ch
         </button>
       )}
       {remedy && <p className="mt-1 whitespace-pre-wrap break-words text-soft">{remedy}</p>}
+      {code === "MCP_LOGIN_NEEDED" && children === undefined && (
+        <Link href="/agents?tab=servers" className="text-accent underline">
+          Log in, at the MCP servers
+        </Link>
+      )}
       {children}
     </div>
   );

@@ -6,6 +6,7 @@ import type { ServerAddress } from "../../executors/mcp-servers/resolve-server.t
 import type { LogInOptions } from "../../operations/application/ports.ts";
 import type { Outbound } from "../../ports/outbound.ts";
 import { listenOn } from "../server/listen-on.ts";
+import { PATIENCE_MS } from "./page-logins.ts";
 
 interface LogInParts {
   readonly address: ServerAddress;
@@ -13,7 +14,6 @@ interface LogInParts {
   readonly vault: LoginVault;
 }
 
-const PATIENCE_MS = 5 * 60_000;
 const HEADERS = {
   "content-type": "text/plain; charset=utf-8",
   "referrer-policy": "no-referrer",

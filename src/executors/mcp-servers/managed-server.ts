@@ -72,6 +72,7 @@ export class ManagedServer {
       callsInFlight: this.#callsInFlight,
       restarts: Math.max(0, this.#connections - 1),
       ...(failure === undefined ? {} : { lastFailure: failure.message }),
+      wantsLogin: this.#connection === undefined && failure?.failed.code === "MCP_LOGIN_NEEDED",
       ...(isWaiting ? { nextTryAt: Math.round(Date.now() + this.#nextTryAt - performance.now()) } : {}),
     };
   }

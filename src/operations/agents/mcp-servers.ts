@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { ToolServerState } from "../../ports/tools/agent-toolbox.ts";
 import type { Execution, Place, Principal } from "../application/ports.ts";
 import { refuseTenant } from "../application/refuse-tenant.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
 import { type Frozen, listOf, timeSchema } from "../schemas.ts";
+import { shellWord } from "../shell-word.ts";
 
 const serverSchema = z
   .object({
@@ -19,6 +21,7 @@ const serverSchema = z
       .enum(["connected", "connecting", "idle", "failed"])
       .describe("`idle`: not connected, as nothing needs it now; the next use connects it."),
     error: z.string().nullable().describe("Its last failure, which may be past."),
+    wants_login: z.boolean().describe("Only a person can help, who logs in: `POST /mcp-servers/{name}/login`."),
     tools: z
       .array(z.object({ name: z.string(), description: z.string().describe("The server's own words.") }))
       .nullable()
@@ -58,6 +61,64 @@ export const listMcpServers = defineOperation({
   },
 });
 
+const THEIRS = "The logins are those of the whole application";
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+
+export const beginMcpLogin = defineOperation({
+  id: "beginMcpLogin",
+  summary: "Begin a login to an MCP server of the application, which a person goes on with in a browser",
+  scope: "write",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject({
+    name: z.string().describe("The server's name."),
+    page: z
+      .url({ protocol: /^https?$/ })
+      .describe(
+        "The address of the pages, where the person comes back to: of this machine, or of `server.cors_origins`.",
+      ),
+  }),
+  output: z.object({ address: z.string().describe("Where the person says yes, within five minutes.") }),
+  errors: ["FORBIDDEN", "MCP_SERVER_UNKNOWN", "MCP_LOGIN_FAILED"],
+  http: { method: "POST", path: "/mcp-servers/{name}/login" },
+  cli: { no: "`pawl mcp login` waits for the person on this machine." },
+  mcp: { no: "A person logs in." },
+  async handle({ app }: OperationContext<Place & Principal & Execution>, { name, page }) {
+    refuseTenant(app, THEIRS);
+    const { origin, hostname } = new URL(page);
+    // Whoever can begin a login could have other people's answers sent to a place of his own.
+    if (!LOOPBACK.includes(hostname) && !app.config.settings.server.cors_origins.includes(origin))
+      throw new PawlError("MCP_LOGIN_FAILED", {
+        message: `${origin} is not known to be an address of this server, so no login comes back to it.`,
+        remedy: `List it under \`server.cors_origins\`, or log in with \`pawl mcp login ${shellWord(name)}\`.`,
+      });
+    const logins = await app.pageLogins();
+    return { address: await logins.begin(name, { redirectUrl: `${origin}/ui/agents`, by: app.key?.id }) };
+  },
+});
+
+export const finishMcpLogin = defineOperation({
+  id: "finishMcpLogin",
+  summary: "Finish a login to an MCP server with what the person came back with, for the key that began it",
+  scope: "write",
+  effect: { does: "writes", beyond: true },
+  input: z.strictObject({
+    state: z.string().describe("As it came back."),
+    code: z.string().optional().describe("As it came back, where the person has said yes."),
+    error: z.string().optional().describe("As it came back otherwise."),
+    iss: z.string().optional().describe("As it came back: whose answer it is."),
+  }),
+  output: z.object({ name: z.string().describe("The server's name."), scope: z.string() }),
+  errors: ["FORBIDDEN", "MCP_LOGIN_FAILED"],
+  http: { method: "POST", path: "/mcp-servers/login" },
+  cli: { no: "`pawl mcp login` waits for the person on this machine." },
+  mcp: { no: "A person logs in." },
+  async handle({ app }: OperationContext<Principal & Execution>, answer) {
+    refuseTenant(app, THEIRS);
+    const given = Object.entries(answer).filter(([, value]) => value !== undefined);
+    return (await app.pageLogins()).finish(new URLSearchParams(given), app.key?.id);
+  },
+});
+
 const STATES = {
   off: "idle",
   connecting: "connecting",
@@ -78,6 +139,7 @@ function describeServer(
     callsInFlight,
     restarts,
     lastFailure,
+    wantsLogin = false,
     nextTryAt,
   }: ToolServerState,
   mask: (text: string) => string,
@@ -89,6 +151,7 @@ function describeServer(
     reached: reached === undefined ? null : mask(reached),
     state: STATES[state],
     error: lastFailure === undefined ? null : mask(lastFailure),
+    wants_login: wantsLogin,
     tools: tools ?? null,
     calls_in_flight: callsInFlight,
     restarts,

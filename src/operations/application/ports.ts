@@ -136,6 +136,8 @@ export interface Execution {
   prices(): Promise<ModelPrices>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
   toolbox(): Promise<AgentToolbox>;
+  /** Logins to the application's servers that people have begun at this process, and come back from with a browser. */
+  pageLogins(): Promise<PageLogins>;
   /** Why a step that calls this tool would be refused. Undefined: it would not, or nobody knows before `signal` aborts. */
   findToolProblem(
     named: { readonly tool: string; readonly server?: string },
@@ -147,6 +149,13 @@ export interface Execution {
   checkSandbox(): Promise<SandboxState>;
   /** Whether it is known what a model costs. One that is not known at all is left to whoever asks it. */
   hasPrice(model: string): Promise<boolean>;
+}
+
+export interface PageLogins {
+  /** Returns the address where the person says yes. `by`: the key of who begins. Throws `MCP_SERVER_UNKNOWN`, `MCP_LOGIN_FAILED`. */
+  begin(server: string, of: { readonly redirectUrl: string; readonly by: string | undefined }): Promise<string>;
+  /** Takes what the person came back with, once. Throws `MCP_LOGIN_FAILED`. */
+  finish(query: URLSearchParams, by: string | undefined): Promise<{ readonly name: string; readonly scope: string }>;
 }
 
 /** For those who look after data and services. */

@@ -129,6 +129,8 @@ export interface ToolServerState {
   readonly restarts: number;
   /** Masked. */
   readonly lastFailure?: string;
+  /** That was `MCP_LOGIN_NEEDED`, and it was not connected since. */
+  readonly wantsLogin?: boolean;
   /** Milliseconds since the epoch. */
   readonly nextTryAt?: number;
 }

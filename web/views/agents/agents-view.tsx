@@ -9,6 +9,7 @@ import { TwoLineRow } from "../../parts/two-line-row.tsx";
 import { ViewBar } from "../../parts/view-bar.tsx";
 import { AgentDetail } from "./agent-detail.tsx";
 import { CheckServers } from "./check-servers.tsx";
+import { FinishLogin } from "./log-in.tsx";
 import { ServerDetail } from "./server-detail.tsx";
 import { useServers } from "./use-servers.ts";
 
@@ -48,6 +49,7 @@ export function AgentsView() {
           }}
         />
       </ViewBar>
+      <FinishLogin />
       {isAgents && <BrokenFiles files={agents.data?.broken ?? []} />}
       <ListAndDetail
         title={name}

@@ -5,6 +5,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { LongText } from "../../parts/value-view.tsx";
 import { Id, Time } from "../../parts/values.tsx";
+import { LogIn } from "./log-in.tsx";
 import type { McpServer } from "./use-servers.ts";
 
 /** An MCP server: how it is, how it is reached, and its tools in its own words. */
@@ -12,7 +13,12 @@ export function ServerDetail({ server }: { readonly server: McpServer }) {
   const { state, error, origin, next_try_at: nextTry } = server;
   return (
     <div className="grid gap-4">
-      {error !== null && (
+      {error !== null && server.wants_login && (
+        <Problem error={{ code: "MCP_LOGIN_NEEDED", message: error }}>
+          <LogIn server={server.name} />
+        </Problem>
+      )}
+      {error !== null && !server.wants_login && (
         <Problem
           error={{
             code: state === "failed" ? "It has failed" : "Its last failure, which is past",
