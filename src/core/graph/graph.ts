@@ -138,6 +138,8 @@ export type Step = TaskStep | FlowStep | CallStep | WaitStep | ApproveStep | Set
 interface StepCommon {
   readonly id: string;
   readonly description?: string;
+  /** What it is in the words of its file, where the kind does not tell: `loop over orders`. */
+  readonly says?: string | undefined;
   readonly place?: Place;
   /** In a dag: the steps that must have ended before. Ignored in a machine. */
   readonly after?: readonly string[];

@@ -77,11 +77,11 @@ function StepView({ drawn }: { readonly drawn: Extract<DrawnNode, { is: "step" }
 }
 
 /** The executor says more than that it is a task. */
-function toKind({ kind, executor, calls, waits, approval }: ShownStep): string {
+function toKind({ kind, says, executor, calls, waits, approval }: ShownStep): string {
   if (calls !== undefined) return `calls ${calls.replace(/^"(.*)"$/, "$1")}`;
   if (waits !== undefined) return `waits ${waits}`;
   if (approval !== undefined) return "asks a person";
-  return executor ?? (kind === "flow" ? "steps inside" : kind);
+  return says ?? executor ?? (kind === "flow" ? "steps inside" : kind);
 }
 
 /** A fan-out is one node: how many of its items have ended, and how many of them badly. */

@@ -3,6 +3,7 @@ import { mapChildren } from "../../../core/expressions/walk-paths.ts";
 import type { Step } from "../../../core/graph/graph.ts";
 import { isJsonObject } from "../../../core/json.ts";
 import { isEqualTo, literal, outputOf } from "../../build-expr.ts";
+import { toExcerpt } from "../../source/printable.ts";
 import type { YamlNode } from "../../source/yaml-node.ts";
 import { conditionOf, type StepDefinition } from "../shape/step-shape.ts";
 import type { PlanBlock } from "./flow-plan.ts";
@@ -13,15 +14,36 @@ import { lowerRequest, lowerWork } from "./lower-work.ts";
 
 /** A step without where it leads. */
 export function lowerStep(step: StepDefinition, scope: ValueScope, planBlock: PlanBlock): Step {
-  const done = repeatIf(step, lowerDoing(step, scope, planBlock), scope);
   const { id, at, body } = step;
+  const place = scope.context.problems.source.position(at);
+  // What is around it is another step.
+  const done = { ...repeatIf(step, lowerDoing(step, scope, planBlock), scope), place, says: saysOf(step) };
   const output = body !== undefined && "outputMapping" in body ? body.outputMapping : undefined;
   return {
     id,
     description: body?.description?.value || undefined,
-    place: scope.context.problems.source.position(at),
+    place,
     ...underCondition(step, output === undefined ? done : shapeOutput(id, { output, done }, scope), scope),
   };
+}
+
+function saysOf({ body }: StepDefinition): string | undefined {
+  if (body === undefined || !("subtype" in body)) return undefined;
+  switch (body.subtype) {
+    case "loop":
+    case "split": {
+      const limit = body.maxConcurrency > 1 ? `, at most ${body.maxConcurrency} at a time` : "";
+      return `${body.subtype} ${body.subtype === "loop" ? "over" : "of"} ${shown(body.list)}${limit}`;
+    }
+    case "while":
+      return `while ${shown(body.condition)}, at most ${body.maxIterations} rounds`;
+    default:
+      return body.subtype;
+  }
+}
+
+function shown(node: YamlNode | undefined): string {
+  return node?.kind === "scalar" ? toExcerpt(String(node.value)) : "a list";
 }
 
 /** The condition of a `retryPolicy`. Only failures of work have details that are known in time. */

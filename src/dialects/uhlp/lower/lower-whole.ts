@@ -116,6 +116,7 @@ function takeBack(context: LowerContext): readonly Step[] {
   const steps = undos.map(
     ({ step, flow }, index): Step => ({
       id: `undo-${step}-${index + 1}`,
+      says: `takes back ${step}`,
       kind: "flow",
       flow,
       when: isEqualTo({ op: "path", root: "item", name: UNDO, path: ["no"] }, literal(index + 1)),

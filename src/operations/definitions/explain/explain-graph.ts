@@ -74,6 +74,7 @@ function explainStep(step: Step, { places }: Context): StepExplanation {
     kind: step.kind,
     ...(step.kind === "task" ? { executor: step.executor } : {}),
     description: step.description,
+    says: step.says,
     place: step.place,
     after: step.after ?? [],
     ...(each === undefined ? {} : { fan_out: explainFanOut(each, places) }),
@@ -193,7 +194,7 @@ function showExpr(expr: Expr, places: KnownPlaces): string {
     case "if":
       return `${show(expr.of)} ? ${show(expr.yes)} : ${show(expr.no)}`;
     case "first":
-      return `first of (${expr.of.map(show).join(", ")})`;
+      return payloadOf(expr.of) ?? `first of (${expr.of.map(show).join(", ")})`;
     case "index":
       return `${show(expr.of)}[${show(expr.at)}]`;
     case "call":
@@ -204,6 +205,15 @@ function showExpr(expr: Expr, places: KnownPlaces): string {
     case "known":
       return showKnown(expr, places);
   }
+}
+
+/** The payload of a UHLP request, wherever it stands. */
+function payloadOf([first, ...others]: readonly Expr[]): string | undefined {
+  if (others.length === 0 || first?.op !== "path" || first.root !== "input") return undefined;
+  const [details, payload, ...path] = first.path;
+  return details === "requestData" && payload === "payload"
+    ? showPath({ ...first, root: "run", path }).replace(/^run/, "trigger.payload")
+    : undefined;
 }
 
 function showKnown({ step, key }: Extract<Expr, { op: "known" }>, places: KnownPlaces): string {

@@ -40,7 +40,10 @@ const stepFields = z.object({
   kind: stepKindSchema,
   executor: z.string().optional().describe("Who does the work of a task."),
   description: z.string().optional(),
-  place: placeSchema.optional(),
+  says: z.string().optional().describe("What it is in the words of its file, where the kind does not tell."),
+  place: placeSchema
+    .optional()
+    .describe("Absent: the file has no such step, and it was made for one that has; or the file knows no places."),
   after: z.array(z.string()).describe("In a dag: the ids of the steps that must have ended before."),
   fan_out: z
     .object({ over: z.string(), max_concurrent: count })

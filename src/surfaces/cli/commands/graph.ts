@@ -34,12 +34,13 @@ export async function explainThere({ client }: RemoteParts, workflow: string): P
 
 /** `pawl graph`: what a workflow does, in which order, and what runs per item. */
 export async function graph(explanation: GraphExplanation, options: GraphOptions): Promise<number> {
+  const { inFileWords } = await import("../../../operations/definitions/explain/in-file-words.ts");
   if (options.mermaid === true) {
     const { toMermaid } = await import("../../../operations/definitions/explain/explain-graph-mermaid.ts");
-    print(toMermaid(explanation));
+    print(toMermaid(inFileWords(explanation)));
   } else if (formatOf(options) === "text") {
     const { renderGraph } = await import("../render/pages/render-graph.ts");
-    print(renderGraph(explanation, paintFor(io().stdout)));
+    print(renderGraph(inFileWords(explanation), paintFor(io().stdout)));
   } else {
     printEnvelope(explanation);
   }

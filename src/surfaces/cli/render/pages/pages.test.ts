@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../../core/json.ts";
+import { loadDefinition } from "../../../../dialects/load-definition.ts";
 import type { OpenApproval } from "../../../../operations/approvals/describe-run-approvals.ts";
+import { explainGraph } from "../../../../operations/definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../../../../operations/definitions/explain/graph-schemas.ts";
+import { inFileWords } from "../../../../operations/definitions/explain/in-file-words.ts";
 import type { CliVerb, Operation, Table } from "../../../../operations/operation.ts";
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
 import { listRuns } from "../../../../operations/runs/runs.ts";
@@ -232,3 +235,51 @@ function renderRuns(runs: readonly RunDescription[], options: PageOptions): stri
   const [{ table }] = cli as readonly [CliVerb];
   return renderList(table as Table, JSON.parse(JSON.stringify(runs)) as Json[], options);
 }
+
+test("a graph is shown in the words of its file, without the steps that were made for these", async () => {
+  const text = `
+workflowId: w
+startAt: sort
+steps:
+  sort:
+    type: control
+    subtype: split
+    list: trigger.payload.orders
+    itemVar: order
+    routes: { large: { condition: order.total >= 1000, body: review } }
+    transitions: { onSuccess: poll }
+  review: { type: http, url: "https://example.com/x", compensate: { type: http, url: "https://example.com/y" } }
+  poll:
+    type: control
+    subtype: while
+    condition: step.output.status != 200
+    body: { type: http, if: length(trigger.payload.orders) > 1, url: "https://example.com/z", outputMapping: { status: step.output.status } }
+    transitions: { onSuccess: paid }
+  paid: { type: control, subtype: wait, event: paid, match: { id: trigger.payload.id }, end: true }
+`;
+  const { graph, problems } = await loadDefinition({ text });
+  expect(problems).toEqual([]);
+  const shown = graph && renderGraph(inFileWords(explainGraph(graph)), paint);
+  expect(shown).toMatchInlineSnapshot(`
+    "w (uhlp)
+    final failures become dead letters
+
+    starts at sort
+    sort split of trigger.payload.orders
+      -> poll on success
+      does:
+        review http
+    poll while step.output.status != 200, at most 100 rounds
+      -> paid on success
+      does:
+        body http
+          only when length(trigger.payload.orders) > 1
+    paid wait
+      waits for the event "paid" with id = trigger.payload.id
+      -> end (success) on success
+    undo-review-1 takes back review
+      does:
+        starts at compensate
+        compensate http"
+  `);
+});

@@ -45,11 +45,11 @@ function flowLines(flow: FlowExplanation, paint: Paint, indent: string): string[
 }
 
 function stepLines(step: StepExplanation, paint: Paint, indent: string): string[] {
-  const kind = step.executor ?? step.kind;
+  const kind = step.says ?? step.executor ?? step.kind;
   const lines = [`${indent}${paint("bold", sanitize(step.id))} ${paint("dim", sanitize(kind))}`];
   for (const fact of stepFacts(step)) lines.push(`${indent}  ${sanitize(fact)}`);
   for (const [title, flow] of [
-    ["inside", step.flow],
+    [step.says === undefined ? "inside" : "does", step.flow],
     ["on failure", step.catch],
     ["finally", step.finally],
   ] as const) {
