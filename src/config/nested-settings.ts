@@ -8,6 +8,8 @@ const milliseconds = z.coerce
   .min(1)
   .max(2 ** 31 - 1);
 
+const count = z.coerce.number().int().min(1).max(1_000_000);
+
 const keepRule = {
   days: z.coerce.number().positive().max(36_500).optional(),
   runs: z.coerce.number().int().min(1).optional(),
@@ -67,6 +69,12 @@ export const mcpServerSchema = z.object({
   venv: text,
   roots: z.array(z.union([z.string(), z.object({ uri: z.string(), name: text })])).optional(),
   elicitation: z.enum(["ask", "refuse"]).optional(),
+  sampling: z
+    .union([
+      z.literal("allow").transform(() => ({})),
+      z.strictObject({ model: text, max_tokens: count.optional(), max_calls: count.optional() }),
+    ])
+    .optional(),
   timeout_ms: milliseconds.optional(),
   routing_weight: z.coerce.number().optional(),
   exclude: z.array(z.string()).optional(),

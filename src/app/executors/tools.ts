@@ -35,6 +35,7 @@ export function composeTools({ appDir, dataDir, config, work, files, vault }: To
     env: config.env,
     python,
     timeoutMs: mcp.timeout_ms,
+    generate: work.generate,
   });
   const validators = once(async () => new (await import("../../schemas/json-schemas.ts")).JsonSchemas());
   const pool = once(async () => {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Failed, Outcome, SettleCall, Task } from "../../ports/executor.ts";
+import type { GenerateRequest } from "../../ports/tools/generate.ts";
 import type { Validate } from "../../schemas/json-schemas.ts";
 import type { SchemaViolation } from "../../schemas/schema-compiler.ts";
 import type { Caller } from "../capacity/capacity-pool.ts";
@@ -27,13 +28,14 @@ import { type AnswerFormat, describeFormat, readFormatted } from "./answer-forma
 export interface Conversation {
   readonly model: Model;
   readonly step: Omit<AskedStep, "format" | "schema">;
-  readonly prompt: string;
+  readonly prompt: GenerateRequest["prompt"];
   readonly parameters: CallParameters;
   readonly format: AnswerFormat;
   readonly schema: JsonObject | undefined;
   readonly validate: Validate | undefined;
   /** Further turns at most. */
   readonly repairs: number;
+  readonly takesCut?: true | undefined;
   /** Limits one turn. */
   readonly timeoutMs: number | undefined;
   /** Keeps turns and their cost on record, and hears of calls and warnings at once. */
@@ -52,7 +54,7 @@ const MOST_PAUSES = 10;
 /** Asks, reads, and asks again with what does not fit, at most `repairs` times and while there is money left. */
 export async function converse(conversation: Conversation, signal: AbortSignal): Promise<Conversed> {
   const spending = new Spending(conversation.model.id);
-  const prompt: Prompt = [...systemMessages(conversation), toUser(conversation.prompt)];
+  const prompt: Prompt = [...systemMessages(conversation), ...toMessages(conversation.prompt)];
   const fail = (failed: Failed): Conversed => ({ outcome: addTo(failed, spending), tokens: spending.tokens });
   let misfits = 0;
   for (let turn = 1; ; turn += 1) {
@@ -74,6 +76,11 @@ export async function converse(conversation: Conversation, signal: AbortSignal):
 function systemMessages(conversation: Conversation): Prompt {
   const content = systemOf(conversation);
   return content === undefined ? [] : [{ role: "system", content }];
+}
+
+function toMessages(prompt: Conversation["prompt"]): Prompt {
+  if (typeof prompt === "string") return [toUser(prompt)];
+  return prompt.map(({ role, text }) => ({ role, content: [{ type: "text", text }] }));
 }
 
 function toUser(text: string): Prompt[number] {
@@ -174,9 +181,10 @@ type Read =
   /** `violations`: what the model can be told. */
   | { readonly ok: false; readonly failed: Failed; readonly violations?: readonly SchemaViolation[] };
 
-async function readAnswer(said: ModelTurn, { model, format, validate }: Conversation): Promise<Read> {
+async function readAnswer(said: ModelTurn, { model, format, validate, takesCut }: Conversation): Promise<Read> {
   const text = textOf(said);
-  if (said.ended !== "done") return { ok: false, failed: toEndFailure(said, model.id, text) };
+  if (said.ended !== "done" && (said.ended !== "cut" || takesCut === undefined))
+    return { ok: false, failed: toEndFailure(said, model.id, text) };
   if (removeFence(text) === "") {
     const message = "The model's answer was empty.";
     return { ok: false, failed: toFailed("OUTPUT_EMPTY", { message, retryable: true, effect: "none" }) };

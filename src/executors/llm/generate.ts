@@ -24,11 +24,11 @@ function toUnlimited({ atMostMicro }: PaidCall): Reservation {
 /** The name in a mock model's script when no step asks. */
 const TOOL = "core.llm.generate";
 
-/** Implements the tool `core.llm.generate`: an `llm` step with a finished prompt, without records. Throws what `Models.resolve` throws. */
+/** Implements the tool `core.llm.generate`: an `llm` step with a finished prompt, without records but those that are asked for. Throws what `Models.resolve` throws. */
 export function createGenerate(options: GenerateOptions): Generate {
   const validators = new JsonSchemas();
   return async (request, signal, step) => {
-    const { outputFormat, outputSchema: schema } = request;
+    const { outputFormat, outputSchema: schema, takesCut, keeps } = request;
     const { stepId = TOOL, path = stepId, attempt = 1, isLimited = false, runId = "", tenantId, priority } = step ?? {};
     const compiled = schema === undefined ? undefined : await validators.compile(schema);
     if (compiled?.ok === false) return toSchemaInvalid(compiled.message);
@@ -47,13 +47,14 @@ export function createGenerate(options: GenerateOptions): Generate {
         schema,
         validate: compiled?.validate,
         repairs: options.repairs,
+        takesCut,
         timeoutMs: options.timeoutMs,
         task: {
           runId,
           tenantId,
           priority,
-          record: async () => {},
-          recorded: async () => undefined,
+          record: async (key, value) => keeps?.record(key, value),
+          recorded: async (key) => keeps?.recorded(key),
           isLimited,
           reserve: async (call) => (await step?.reserve?.(call)) ?? toUnlimited(call),
           // The outcome tells the rest.
@@ -64,9 +65,11 @@ export function createGenerate(options: GenerateOptions): Generate {
       },
       signal,
     );
-    // Nothing is on record to go on with.
+    // Where nothing is kept, nothing is on record to go on with.
     if (outcome.status === "failed")
-      return outcome.outspent === undefined ? outcome : { ...outcome, outspent: { goesOn: false } };
+      return outcome.outspent === undefined || keeps !== undefined
+        ? outcome
+        : { ...outcome, outspent: { goesOn: false } };
     return { ...outcome, output: { completion: outcome.output, metrics: { token_usage: tokens } } };
   };
 }

@@ -79,7 +79,7 @@ async function findModel(
 function begin(
   task: Task,
   { format, schema, ...request }: LlmRequest,
-  { repairs, timeoutMs, ...asked }: LlmOptions & Pick<Conversation, "model" | "prompt" | "validate">,
+  { repairs, timeoutMs, ...asked }: LlmOptions & Pick<Conversation, "model" | "validate"> & { readonly prompt: string },
 ): Conversation {
   const { model, prompt, validate } = asked;
   const read = readCallParameters(request.parameters);

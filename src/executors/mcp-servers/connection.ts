@@ -3,10 +3,12 @@ import {
   type CallToolResult,
   Client,
   type ClientOptions,
+  type CreateMessageResult,
   type ElicitResult,
   type InputRequiredResult,
   type JsonSchemaValidator,
   ProtocolError,
+  ProtocolErrorCode,
   type RequestId,
   type Tool,
   type Transport,
@@ -62,6 +64,8 @@ export interface ServerCall {
   readonly answered?: Answered | undefined;
   /** Answers a question in the middle of it. Absent: nobody does. */
   onAsked?: ((params: Json | undefined) => Promise<ElicitResult>) | undefined;
+  /** Has a model answer in the middle of it. Absent: none does. */
+  onSampled?: ((params: Json | undefined) => Promise<CreateMessageResult>) | undefined;
   onProgress(progress: ToolProgress): void;
 }
 
@@ -113,9 +117,18 @@ async function connect(
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
   });
   if (address.elicitation === "ask")
-    client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
-      connection.hearQuestion(mcpReq.id, params),
-    );
+    client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
+      const answer = await connection.hear(mcpReq.id, "rests", ({ onAsked }) => onAsked?.(params as unknown as Json));
+      return answer ?? { action: "cancel" };
+    });
+  if (address.sampling !== undefined)
+    client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {
+      const answer = await connection.hear(mcpReq.id, "goes on", ({ onSampled }) =>
+        onSampled?.(params as unknown as Json),
+      );
+      if (answer !== undefined) return answer;
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, "it is not certain for which call this is");
+    });
   const connection = new Connection(address, { client, transport, reader, redactor, secrets, timeoutMs });
   const giveUp = () => connection.close().catch(() => undefined);
   options.lifetime.addEventListener("abort", giveUp, { once: true });
@@ -138,7 +151,11 @@ const UNCHECKED: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
   },
 };
 
-function createClient({ roots, elicitation }: ServerAddress, version: string, options: ClientOptions): Client {
+function createClient(
+  { roots, elicitation, sampling }: ServerAddress,
+  version: string,
+  options: ClientOptions,
+): Client {
   const client = new Client(
     { name: "pawl", version },
     {
@@ -148,6 +165,7 @@ function createClient({ roots, elicitation }: ServerAddress, version: string, op
       capabilities: {
         ...(roots.length === 0 ? {} : { roots: {} }),
         ...(elicitation === "ask" ? { elicitation: { form: {}, url: {} } } : {}),
+        ...(sampling === undefined ? {} : { sampling: {} }),
       },
     },
   );
@@ -320,21 +338,28 @@ export class Connection {
     throw refusal("MCP_TOOL_FAILED", message);
   }
 
-  /** A question in the middle of a call (revisions up to 2025-11-25). Whose it is must be certain, or it is nobody's. */
-  async hearQuestion(id: RequestId, params: unknown): Promise<ElicitResult> {
+  /**
+   * What a server asks in the middle of a call (revisions up to 2025-11-25). Whose it is must be certain, or it is nobody's: undefined.
+   * A call that rests is in the way of no other; one whose model is at work goes on soon.
+   */
+  async hear<Answer>(
+    id: RequestId,
+    how: "rests" | "goes on",
+    ask: (call: ServerCall) => Promise<Answer> | undefined,
+  ): Promise<Answer | undefined> {
     const key = this.#reader.takeAskedDuring(id);
     const candidates =
       key === undefined ? this.#couldAsk : [...this.#calls].filter(({ call }) => call.meta[CALL_KEY] === key);
     const [active, another] = candidates;
     if (another !== undefined) this.#isOneByOne = true;
-    if (active?.call.onAsked === undefined || another !== undefined) return { action: "cancel" };
-    active.questions += 1;
-    active.rests.resolve();
-    try {
-      return await active.clock.standStill(active.call.onAsked(params as Json | undefined));
-    } finally {
-      active.questions -= 1;
-    }
+    const answering = active === undefined || another !== undefined ? undefined : ask(active.call);
+    if (active === undefined || answering === undefined) return undefined;
+    const questions = how === "rests" ? 1 : 0;
+    active.questions += questions;
+    if (how === "rests") active.rests.resolve();
+    return await active.clock.standStill(answering).finally(() => {
+      active.questions -= questions;
+    });
   }
 
   /** The calls that do not wait for an answer. */

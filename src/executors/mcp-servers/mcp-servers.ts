@@ -4,10 +4,12 @@ import type { Json, JsonObject } from "../../core/json.ts";
 import { describeCommand } from "../../core/trust/secret-names.ts";
 import type { TaskQuestion } from "../../ports/executor.ts";
 import type { CallMemory, ToolServerState } from "../../ports/tools/agent-toolbox.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import { describeKnown, describeUnmatched } from "../output/near-names.ts";
 import { createRedactor } from "../output/redact.ts";
 import type { Asked, AskingCall } from "./asking/asking-calls.ts";
 import { InputRounds, restsAtRound } from "./asking/input-rounds.ts";
+import { Sampler } from "./asking/sampler.ts";
 import type { ServerCall, ToolProgress } from "./connection.ts";
 import type { ManagedServer } from "./managed-server.ts";
 import { McpFailure, refusal, untilStopped } from "./mcp-failure.ts";
@@ -25,6 +27,8 @@ export interface McpServersOptions extends Surroundings {
   readonly timeoutMs: number;
   /** An unused server is disconnected after this time. Absent: when the pool closes. */
   readonly idleMs?: number;
+  /** Asks models for servers that may have that. Absent: none is asked. */
+  readonly generate?: Generate;
 }
 
 export interface ToolRequest {
@@ -113,15 +117,21 @@ export class McpServers {
     return await managed.use(async (connection) => {
       const { redactor } = connection;
       const asker = { server: tool.server, tool: tool.name, redactor };
-      const elicits = managed.address.elicitation === "ask";
-      const rounds = new InputRounds({ asker, memory: asking?.memory, roots: connection.roots, elicits });
+      const { elicitation, sampling: settings } = managed.address;
+      const { generate } = this.#options;
+      const sampler = settings && generate && asking && new Sampler({ settings, asker, generate, asking, signal });
+      const told = { roots: connection.roots, elicits: elicitation === "ask", sampler };
+      const rounds = new InputRounds({ asker, memory: asking?.memory, ...told });
       const onAsked = asking && ((params: Json | undefined) => asking.wait(params, asker));
+      const onSampled = sampler && asking && ((params: Json | undefined) => asking.sample(params, sampler));
       let answered = await rounds.resume();
-      let result = await connection.call({ ...call, answered, onAsked }, signal);
+      let result = await connection.call({ ...call, answered, onAsked, onSampled }, signal);
       while (isInputRequiredResult(result)) {
         answered = await rounds.answer(result);
-        result = await connection.call({ ...call, answered, onAsked }, signal);
+        result = await connection.call({ ...call, answered, onAsked, onSampled }, signal);
       }
+      // For want of a model's answer: that is why.
+      if (result.isError === true && sampler?.failure !== undefined) throw sampler.failure;
       checkDepth(tool, result);
       return { tool, result, warnings: connection.warnings, redactor };
     }, signal);

@@ -16,6 +16,8 @@ export interface ServerAddress {
   /** Folders and other places that the server is told of when it asks. */
   readonly roots: readonly ResolvedRoot[];
   readonly elicitation: "ask" | "refuse";
+  /** Absent: no model is asked for it. */
+  readonly sampling: ServerSettings["sampling"];
   /** Absent: the application's. */
   readonly connectTimeoutMs?: number;
   /** Whose it is: tenants share no server that they have named, however alike. */
@@ -82,6 +84,7 @@ export function resolveServer(name: string, entry: ServerEntry, around: Surround
     protocol,
     roots,
     elicitation: settings.elicitation ?? "ask",
+    sampling: settings.sampling,
     connectTimeoutMs: settings.timeout_ms,
     tenantId: around.tenantId,
     secrets: texts.secrets,

@@ -26,6 +26,12 @@ export interface ServerSettings {
   readonly roots?: readonly ServerRoot[] | undefined;
   /** What becomes of its questions to a person. Default `ask`. */
   readonly elicitation?: "ask" | "refuse" | undefined;
+  /** A model is asked for it, at the expense of the step that calls. By default the application's; `max_calls` of one call of a tool. */
+  readonly sampling?: {
+    readonly model?: string | undefined;
+    readonly max_tokens?: number | undefined;
+    readonly max_calls?: number | undefined;
+  };
   /** Milliseconds to connect, and without a sign of life from a call. */
   readonly timeout_ms?: number | undefined;
   /** If two servers offer a tool of one name, the heavier server gets the name. Default 1. */

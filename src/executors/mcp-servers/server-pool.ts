@@ -51,8 +51,8 @@ export class ServerPool {
 
 /** The settings hold secrets, so it is the hash that is kept. */
 function hashOf(address: ServerAddress, idleMs: number | undefined): string {
-  const { name, way, protocol, roots, elicitation, connectTimeoutMs, tenantId } = address;
+  const { name, way, protocol, roots, elicitation, sampling, connectTimeoutMs, tenantId } = address;
   const where = way.kind === "process" ? way : { ...way, url: way.url.href };
-  const text = writeExact([name, where, protocol, roots, elicitation, connectTimeoutMs, tenantId, idleMs]);
+  const text = writeExact([name, where, protocol, roots, elicitation, sampling, connectTimeoutMs, tenantId, idleMs]);
   return createHash("sha256").update(text).digest("base64");
 }

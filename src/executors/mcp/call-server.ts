@@ -2,6 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { readJson } from "../../core/parse-json.ts";
 import type { Asks, Outcome, ProducedFile, Task } from "../../ports/executor.ts";
+import type { SampledSpent } from "../../ports/tools/agent-toolbox.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { toCallMemory } from "../mcp-servers/asking/asking-calls.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
@@ -12,11 +13,13 @@ import { extensionOf } from "../output/shown-text.ts";
 import { describeViolations } from "../output/violations.ts";
 import type { McpInput } from "./mcp-input.ts";
 
-interface ServerCallParts {
+export interface ServerCallParts {
   readonly task: Task;
   readonly input: McpInput;
   readonly servers: McpServers;
   readonly validators: JsonSchemas;
+  /** A model has answered for the server. */
+  paid(spent: SampledSpent): void;
 }
 
 const MAX_ERROR_CHARS = 4_000;
@@ -24,7 +27,7 @@ const MAX_ERROR_CHARS = 4_000;
 /** Calls a tool of a configured server and makes its result the step's outcome. Throws an `McpFailure`. */
 export async function callServer(
   address: { readonly server: string; readonly tool: string },
-  { task, input, servers, validators }: ServerCallParts,
+  { task, input, servers, validators, paid }: ServerCallParts,
   signal: AbortSignal,
 ): Promise<Outcome | Asks> {
   const answer = await servers.callAsking(
@@ -33,7 +36,7 @@ export async function callServer(
       arguments: input.arguments,
       meta: toMeta(task, input),
       timeoutMs: task.timeoutMs,
-      memory: toCallMemory(task, "call"),
+      memory: toCallMemory(task, "call", paid),
       repeats: task.atMostOnce === true ? "never" : "always",
       check: (tool) => checkArguments(tool, input.arguments, validators),
       onProgress: ({ progress, total, message }) => {

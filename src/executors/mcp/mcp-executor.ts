@@ -7,9 +7,10 @@ import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { McpFailure, refusal } from "../mcp-servers/mcp-failure.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { Spending } from "../models/spending.ts";
 import { toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
-import { callServer } from "./call-server.ts";
+import { callServer, type ServerCallParts } from "./call-server.ts";
 import { type McpInput, readMcpInput } from "./mcp-input.ts";
 
 export interface McpExecutorOptions {
@@ -25,10 +26,15 @@ export function createMcpExecutor(options: McpExecutorOptions): Executor {
     recordsInput: true,
     async run(task, signal) {
       const startedAt = performance.now();
-      const outcome = await callTool(task, signal, options);
+      const spending = new Spending("");
+      const outcome = await callTool(task, signal, { ...options, paid: (spent) => spending.add(spent) });
+      spending.addCost(outcome.costMicro);
+      const { total, prompt, completion } = spending.tokens;
+      const tokens: JsonObject = total === 0 ? {} : { input_tokens: prompt, output_tokens: completion };
       const { tool } = readMcpInput(task.input);
-      const usage = { ...outcome.usage, tool, calls: 1, duration_ms: Math.round(performance.now() - startedAt) };
-      return { ...outcome, usage };
+      const durationMs = Math.round(performance.now() - startedAt);
+      const usage = { ...outcome.usage, ...tokens, tool, calls: 1, duration_ms: durationMs };
+      return { ...outcome, costMicro: spending.costMicro, usage };
     },
     async runEnded({ runId }) {
       options.servers.endRun(runId);
@@ -36,7 +42,9 @@ export function createMcpExecutor(options: McpExecutorOptions): Executor {
   };
 }
 
-async function callTool(task: Task, signal: AbortSignal, options: McpExecutorOptions): Promise<Outcome | Asks> {
+type Calling = McpExecutorOptions & Pick<ServerCallParts, "paid">;
+
+async function callTool(task: Task, signal: AbortSignal, options: Calling): Promise<Outcome | Asks> {
   const input = readMcpInput(task.input);
   if (input.tool === "") return toRefused("MCP_TOOL_UNKNOWN", "The step names no tool.");
   try {
@@ -70,7 +78,7 @@ export async function findRoute(
 
 async function callRoute(
   route: Route,
-  { task, input, options }: { readonly task: Task; readonly input: McpInput; readonly options: McpExecutorOptions },
+  { task, input, options }: { readonly task: Task; readonly input: McpInput; readonly options: Calling },
   signal: AbortSignal,
 ): Promise<Outcome | Asks> {
   switch (route.to) {

@@ -3,7 +3,7 @@ import type { TokenUsage } from "./price-call.ts";
 
 /** The use and cost of one turn. */
 export interface TurnSpending {
-  readonly usage: TokenUsage;
+  readonly usage: Partial<TokenUsage>;
   readonly costMicro: number | null;
 }
 
@@ -22,7 +22,7 @@ export class Spending {
   }
 
   /** Adds a turn of an earlier attempt, which has paid for it: it counts as use, not as cost. */
-  addUsage({ input = 0, output = 0, cacheRead = 0 }: TokenUsage): void {
+  addUsage({ input = 0, output = 0, cacheRead = 0 }: Partial<TokenUsage>): void {
     this.#calls += 1;
     this.#input += input;
     this.#output += output;

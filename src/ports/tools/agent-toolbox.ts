@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Grant, Reach } from "../../core/trust/grant.ts";
 import type { Failed, Task, TaskQuestion } from "../executor.ts";
+import type { CallingStep } from "./tool-set.ts";
 
 /** Tools of MCP servers, as an agent sees and calls them. */
 export interface AgentToolbox {
@@ -97,6 +98,14 @@ export interface CallMemory extends Pick<Task, "runId" | "record" | "recorded"> 
   readonly id: string;
   /** Its records begin with this. */
   readonly key: string;
+  /** Pays for what the server has a model do, and is told what that was. Absent: nobody does. */
+  readonly payer?: { readonly step: CallingStep; paid(spent: SampledSpent): void } | undefined;
+}
+
+/** Cost in micro-dollars, and tokens. */
+export interface SampledSpent {
+  readonly costMicro: number | null;
+  readonly usage: { readonly input: number; readonly output: number };
 }
 
 export interface ToolCallResult {

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startFakeModelServer } from "../../fakes/model-server/fake-model-server.ts";
 import { application } from "../support/application.ts";
-import { pawl } from "../support/pawl.ts";
+import { pawl, startPawl } from "../support/pawl.ts";
 import { type RunningServer, startServer } from "../support/server.ts";
 
 const FAKES = fileURLToPath(new URL("../../fakes/mcp-server/", import.meta.url));
@@ -64,6 +65,45 @@ describe.each(["2025", "2026-07-28"] as const)("a tool of a server of %s that as
     expect(data).toMatchObject({ status: "completed", steps: [{ attempt: 1 }] });
     expect(booked()).toHaveLength(1);
     expect(booked()[0]).toMatch(/"seats": ?2/);
+  });
+});
+
+describe.each(["legacy", "2026-07-28"])("a tool of a server (%s) that has a model asked", (protocol) => {
+  async function summingApplication(more = "") {
+    const model = await startFakeModelServer({ replies: [{ do: "say", text: "All is well." }] });
+    onTestFinished(() => model.close());
+    const holds = join(mkdtempSync(join(tmpdir(), "pawl-log-")), "holds");
+    onTestFinished(() => rmSync(dirname(holds), { recursive: true }));
+    const it = { ...SERVERS["2026-07-28"], protocol, sampling: { model: "fake:haiku", max_tokens: 50 } };
+    const providers = { fake: { kind: "anthropic", base_url: model.url, api_key: "any" } };
+    const folder = application({
+      ".mcp.json": JSON.stringify({ mcpServers: { it } }),
+      "pawl.yaml": JSON.stringify({ models: { providers, prices: { "fake:haiku": { input: 1000, output: 1000 } } } }),
+      "workflows/flow.yaml": `name: flow\n${more}steps:\n  - {id: sum, type: mcp, tool: it.sum_up, params: {holds: "${holds}"}}\n`,
+    });
+    return { options: { cwd: folder }, model, holds };
+  }
+
+  test("is killed (-9) with it after the answer, and pays once", async () => {
+    const { options, model, holds } = await summingApplication();
+    writeFileSync(holds, "");
+    const host = startPawl(["run", "flow", "--json"], options);
+    await expect.poll(() => readFileSync(holds, "utf8"), { timeout: 20_000 }).toBe("told\n");
+    host.kill("SIGKILL");
+    await host.ended;
+    rmSync(holds);
+    await pawl(["runs", "resume", "--all"], options);
+    const [{ run_id: run }] = JSON.parse((await pawl(["runs", "ls", "--json"], options)).stdout).data.items;
+    const { data } = JSON.parse((await pawl(["runs", "show", run, "--json"], options)).stdout);
+    expect(data).toMatchObject({ status: "completed", total_cost_usd: 0.03 });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test("ends the run where its budget has nothing for that, and asks no model", async () => {
+    const { options, model } = await summingApplication("limits: { max_cost_usd: 0.01 }\n");
+    const { code, stdout } = await pawl(["run", "flow", "--json"], options);
+    expect([code, JSON.parse(stdout).data]).toEqual([7, expect.objectContaining({ status: "budget_exceeded" })]);
+    expect(model.requests).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import {
   type CallToolResult,
@@ -61,6 +61,8 @@ export const FAULTY_TOOLS: Readonly<Record<string, FaultyTool>> = {
   book: { definition: { inputSchema: ANY }, run: book },
   /** Does nothing before a page was opened, once or as often as it is told (-32042 of 2025-11-25). */
   pay: { definition: { inputSchema: ANY }, run: pay },
+  /** Has a model say something, and tells what it said. With a file at `dies` it dies first, once; with one at `holds` it waits. */
+  sum_up: { definition: { inputSchema: ANY }, run: sumUp },
   die: { definition: { inputSchema: ANY }, run: die },
   die_repeatable: { definition: { inputSchema: ANY, annotations: REPEATABLE }, run: die },
   hang: { definition: { inputSchema: ANY }, run: async (_, context) => hang(context) },
@@ -169,6 +171,24 @@ const SEATS = {
     required: ["seats"],
   },
 };
+
+async function sumUp({ asks = [SAMPLE], dies, holds }: Arguments, { mcpReq }: ServerContext) {
+  const told = mcpReq.inputResponses;
+  if (told === undefined) {
+    const toAsked = (params: unknown, index: number) => [`it-${index}`, { method: "sampling/createMessage", params }];
+    const inputRequests = Object.fromEntries((asks as unknown[]).map(toAsked)) as InputRequiredResult["inputRequests"];
+    return { resultType: "input_required", inputRequests } as const;
+  }
+  if (typeof dies === "string" && existsSync(dies)) {
+    rmSync(dies);
+    process.exit(7);
+  }
+  if (typeof holds === "string" && existsSync(holds)) appendFileSync(holds, "told\n");
+  while (typeof holds === "string" && existsSync(holds)) await setTimeout(20);
+  return text(JSON.stringify(Object.values(told)));
+}
+
+const SAMPLE = { messages: [{ role: "user", content: { type: "text", text: "Sum up." } }], maxTokens: 100 };
 
 const PAGE = { mode: "url", message: "Pay\u001b[2J", url: "https://pay.example/7", elicitationId: "7" } as const;
 let paid = 0;

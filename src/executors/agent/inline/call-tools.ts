@@ -2,7 +2,7 @@ import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readJson } from "../../../core/parse-json.ts";
 import type { Task, TaskQuestion } from "../../../ports/executor.ts";
-import type { AgentTool, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
+import type { AgentTool, SampledSpent, ToolCallResult } from "../../../ports/tools/agent-toolbox.ts";
 import type { JsonSchemas } from "../../../schemas/json-schemas.ts";
 import { toCallMemory } from "../../mcp-servers/asking/asking-calls.ts";
 import { withoutDefaulted } from "../../mcp-servers/server-tool.ts";
@@ -26,6 +26,8 @@ export interface ToolCalls {
   readonly approve: readonly string[];
   /** A tool is about to be called that may have done something even if it fails. */
   onStart(name: string): void;
+  /** A model has answered for the server of a tool. */
+  paid(spent: SampledSpent): void;
 }
 
 export type Called =
@@ -143,7 +145,7 @@ async function findAnswer(call: ToolCallPart, asked: Asked, signal: AbortSignal)
     const told = { kind: "tool" as const, name: tool.name, callId: call.id, startedAt, endedAt: Date.now(), errorCode };
     task.emit({ type: "call", call: told });
   };
-  const result = await callSafely(tool, edited ?? call.input, { task, key }, signal).catch((error: unknown) => {
+  const result = await callSafely(tool, edited ?? call.input, { calls, key }, signal).catch((error: unknown) => {
     tell("INTERRUPTED");
     throw error;
   });
@@ -162,7 +164,7 @@ async function findApproval(call: ToolCallPart, tool: AgentTool, { key, calls }:
 async function callSafely(
   tool: AgentTool,
   args: JsonObject,
-  { task, key }: { readonly task: Task; readonly key: string },
+  { calls: { task, paid }, key }: Pick<Asked, "calls" | "key">,
   signal: AbortSignal,
 ): Promise<ToolCallResult> {
   const { name } = tool;
@@ -173,7 +175,7 @@ async function callSafely(
       {
         idempotencyKey: `${task.idempotencyKey}:${key}`,
         traceParent: task.traceParent,
-        memory: toCallMemory(task, key),
+        memory: toCallMemory(task, key, paid),
         onProgress,
       },
       signal,

@@ -1,9 +1,15 @@
-import { type ElicitResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
+import {
+  type CreateMessageResult,
+  type ElicitResult,
+  ProtocolError,
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/client";
 import type { Json } from "../../../core/json.ts";
 import type { Task, TaskQuestion } from "../../../ports/executor.ts";
-import type { CallMemory } from "../../../ports/tools/agent-toolbox.ts";
+import type { CallMemory, SampledSpent } from "../../../ports/tools/agent-toolbox.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import type { ToolAnswer } from "../server-tool.ts";
+import type { Sampler } from "./sampler.ts";
 import { type Asker, nameQuestion, readQuestion, toElicitResult } from "./server-question.ts";
 
 /** A call that rests: its server waits for a person, or has said how it goes on with the answer. */
@@ -17,16 +23,14 @@ export class AsksPerson extends Error {
 }
 
 /** `key` says where the records of the call stand among those of its step. */
-export function toCallMemory(
-  task: Pick<Task, "runId" | "idempotencyKey" | "record" | "recorded">,
-  key: string,
-): CallMemory {
+export function toCallMemory(task: Task, key: string, paid?: (spent: SampledSpent) => void): CallMemory {
   return {
     runId: task.runId,
     id: `${task.idempotencyKey}:${key}`,
     key,
     record: (name, value) => task.record(name, value),
     recorded: (name) => task.recorded(name),
+    payer: paid && { step: task, paid },
   };
 }
 
@@ -118,6 +122,8 @@ export class AskingCall {
   readonly #counts = new Map<string, number>();
   readonly #ended: Promise<ToolAnswer>;
   #hasEnded = false;
+  /** Has ended when no model is at work for it. */
+  #sampling: Promise<unknown> = Promise.resolve();
   #heard = Promise.withResolvers<undefined>();
 
   constructor(memory: CallMemory, begin: Begin) {
@@ -151,13 +157,14 @@ export class AskingCall {
     if (signal.aborted) stop();
     try {
       for (;;) {
-        if (this.#hasEnded) return await this.#ended;
         await this.#giveAnswers();
+        // Paid by the attempt that is here now.
+        await this.#sampling;
+        if (this.#hasEnded) return await this.#ended;
         const [asked] = this.#open.values();
         if (asked !== undefined && !this.#hasEnded && !this.#own.signal.aborted) return asked.question;
         this.#heard = Promise.withResolvers();
-        const ended = await Promise.race([this.#ended, this.#heard.promise]);
-        if (ended !== undefined) return ended;
+        await Promise.race([this.#ended.catch(() => undefined), this.#heard.promise]);
       }
     } finally {
       signal.removeEventListener("abort", stop);
@@ -178,6 +185,15 @@ export class AskingCall {
     this.#open.set(key, { question: { key, ...question }, resolve });
     this.#heard.resolve(undefined);
     return await promise;
+  }
+
+  /** A model's answer. The server is not told why there is none. */
+  async sample(params: Json | undefined, sampler: Sampler): Promise<CreateMessageResult> {
+    const answering = sampler.answer(params).catch(() => "no model has answered");
+    this.#sampling = Promise.all([this.#sampling, answering]);
+    const answer = await answering;
+    if (typeof answer === "string") throw new ProtocolError(ProtocolErrorCode.InvalidParams, answer);
+    return answer;
   }
 
   async #giveAnswers(): Promise<void> {

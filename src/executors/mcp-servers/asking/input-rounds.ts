@@ -3,6 +3,7 @@ import { asObject, type Json, type JsonObject } from "../../../core/json.ts";
 import type { CallMemory } from "../../../ports/tools/agent-toolbox.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import { AsksPerson } from "./asking-calls.ts";
+import type { Sampler } from "./sampler.ts";
 import { type Asker, readQuestion, toElicitResult } from "./server-question.ts";
 
 /** What goes with a call that is made again, now that its server's questions are answered. */
@@ -34,6 +35,8 @@ interface RoundsParts {
   readonly roots: readonly JsonObject[];
   /** False: its entry says that no person is asked. */
   readonly elicits: boolean;
+  /** Absent: no model is asked for it. */
+  readonly sampler: Sampler | undefined;
 }
 
 /** The rounds of one call of the revision 2026-07-28, whose server answers with what it needs first. Each is on record before it is answered. */
@@ -77,8 +80,13 @@ export class InputRounds {
   }
 
   async #answerOne(name: string, { method, params }: JsonObject): Promise<InputResponses[string]> {
-    const { asker, memory, roots, elicits } = this.#parts;
+    const { asker, memory, roots, elicits, sampler } = this.#parts;
     if (method === "roots/list" && roots.length > 0) return { roots: roots.map((root) => ({ uri: "", ...root })) };
+    if (method === "sampling/createMessage" && sampler !== undefined) {
+      const answer = await sampler.answer(params);
+      if (typeof answer === "string") throw refuse(asker, `asks what no model is asked: ${answer}`);
+      return answer;
+    }
     if (method !== "elicitation/create" || !elicits || memory === undefined)
       throw refuse(asker, `wants ${show(method)}, which is not offered`);
     const question = readQuestion(params, asker);
