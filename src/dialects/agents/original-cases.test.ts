@@ -33,6 +33,29 @@ describe("every field of the original's files is taken", () => {
     });
   });
 
+  test("of a client what its server may ask, and who Pawl is to it, as where it stands in `.mcp.json`", async () => {
+    const says = {
+      elicitation: "refuse",
+      sampling: { max_tokens: 100 },
+      oauth: { client_id: "me", scope: "tools" },
+    };
+    const url = { client_id: "u", url: "https://mcp.example.com", sampling: "allow" };
+    const { errors, warnings, serversOf } = await load({
+      clients: [{ ...CLIENT, ...says }, url],
+      agents: [{ name: "A" }],
+    });
+    expect([errors, warnings]).toEqual([[], []]);
+    expect(serversOf("A")).toMatchObject({ c: says, u: { sampling: "allow" } });
+  });
+
+  test("of a client what no server may ask is refused with its place", async () => {
+    const wrong: readonly JsonObject[] = [{ elicitation: "never" }, { sampling: "always" }, { oauth: "me" }];
+    for (const says of wrong) {
+      const { errors } = await load({ clients: [{ ...CLIENT, ...says }], agents: [{ name: "A" }] });
+      expect(errors).toHaveLength(1);
+    }
+  });
+
   test("of a client that says null where it says nothing", async () => {
     const client = { ...CLIENT, timeout: null, routing_weight: null, exclude: null };
     const { errors, serversOf } = await load({ clients: [client], agents: [{ name: "A", client_ids: null }] });

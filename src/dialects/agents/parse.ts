@@ -165,6 +165,9 @@ const SERVER_SETTINGS = [
   "start",
   "protocol",
   "tools",
+  "oauth",
+  "elicitation",
+  "sampling",
 ] as const;
 
 /** A sequence (`steps`), or a graph (`nodes` and `edges`). */

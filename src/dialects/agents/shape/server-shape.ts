@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/json.ts";
-import { anyMap, list } from "../../shape/containers.ts";
+import { anyMap, either, list } from "../../shape/containers.ts";
 import { ignored, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, flag, number, text } from "../../shape/scalars.ts";
@@ -61,6 +61,8 @@ const root: Shape<JsonObject> = {
 
 const YEAR_MS = 31_536_000_000;
 
+const settings = plain(to(anyMap(), (node) => toJson(node) as JsonObject));
+
 /** One MCP server. `msPerUnit`: of its time-out, which a map `mcpServers` has in milliseconds, as other programs write it. */
 export function server(msPerUnit: 1 | 1_000) {
   const timeout = to(number({ min: 0.001, max: YEAR_MS / msPerUnit }), (given) =>
@@ -97,7 +99,10 @@ export function server(msPerUnit: 1 | 1_000) {
       ),
       start: optional(plain(choice(["lazy", "eager"])), "When it is started: as it is needed, or at once."),
       protocol: optional(plain(choice(["auto", "legacy", "2026-07-28"])), "The version of MCP that it speaks."),
-      tools: optional(plain(to(anyMap(), (node) => toJson(node) as JsonObject)), "Settings of single tools."),
+      tools: optional(settings, "Settings of single tools."),
+      oauth: optional(texts(), "Who Pawl is where the server wants a login."),
+      elicitation: optional(plain(choice(["ask", "refuse"])), "Whether its questions to people are asked."),
+      sampling: optional(either(plain(choice(["allow"])), settings), "Whether, and how, models are asked for it."),
     },
     { title: msPerUnit === 1 ? "a client of `mcpServers`" : "a client" },
   );
