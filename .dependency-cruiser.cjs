@@ -24,20 +24,20 @@ const siblings = {
 
 /** The rooms of src/operations: each may import those before it. `operation.ts` and `operations.ts` frame them all. */
 const rooms = [
-  ...["limits", "definitions", "application", "events", "storage", "runs", "agents", "approvals", "costs", "start"],
   ...[
-    "repeat",
-    "plan",
-    "tests",
-    "requests",
-    "dead-letters",
+    "limits",
+    "definitions",
+    "application",
+    "events",
+    "storage",
     "keys",
-    "data",
-    "database",
-    "restate",
-    "templates",
-    "service",
+    "runs",
+    "agents",
+    "approvals",
+    "costs",
+    "start",
   ],
+  ...["repeat", "plan", "tests", "requests", "dead-letters", "data", "database", "restate", "templates", "service"],
   ...["terminals", "schedules", "webhooks", "triggers", "workflows"],
 ];
 

@@ -34,13 +34,14 @@ export interface Pawl {
    */
   fetch(request: Request): Promise<Response>;
   /**
-   * Starts a run, which is on record when this resolves. The same key with the same input has the same run for 24 hours.
+   * Starts a run, which is on record when this resolves. The same key with the same input has the same run for 24 hours. `by`: who
+   * asks for it, and may not answer an approval with `notRequester`.
    * Throws `INPUT_INVALID`, `IDEMPOTENCY_MISMATCH`.
    */
   start<In, Out>(
     workflow: Pick<Workflow<In, Out>, "name" | "types">,
     input: NoInfer<In>,
-    options?: { readonly idempotencyKey?: string },
+    options?: { readonly idempotencyKey?: string; readonly by?: string },
   ): Promise<StartedRun<Out>>;
   /** A run that was started before, here or elsewhere. */
   run<Out = unknown>(id: string): StartedRun<Out>;

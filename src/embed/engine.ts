@@ -91,7 +91,7 @@ export class Engine implements Pawl {
   async start<In, Out>(
     workflow: Pick<Workflow<In, Out>, "name" | "types">,
     input: NoInfer<In>,
-    { idempotencyKey }: { readonly idempotencyKey?: string } = {},
+    { idempotencyKey, by }: Parameters<Pawl["start"]>[2] = {},
   ): Promise<StartedRun<Out>> {
     const definition = this.parts.programs.definitionOf(workflow);
     if (definition === undefined) {
@@ -111,7 +111,7 @@ export class Engine implements Pawl {
           ...(runId === undefined ? {} : { runId }),
         };
         const agent = this.#agent === undefined ? {} : { agent: this.#agent };
-        const context = { folder: this.parts.app.appDir, ...agent };
+        const context = { folder: this.parts.app.appDir, ...agent, requestedBy: by };
         return { start: await prepareStart(this.parts.app, startable, context).catch(sayProblems) };
       },
     });

@@ -1,7 +1,8 @@
 import type { Graph } from "../core/graph/graph.ts";
-import type { Event, Identity, RunStarted, SentKey } from "../core/history/events.ts";
+import type { Event, RunStarted, SentKey } from "../core/history/events.ts";
 import type { Handle } from "../core/history/run-state.ts";
 import type { Json, JsonObject } from "../core/json.ts";
+import type { Answerer } from "../core/trust/approvers.ts";
 import type { RunRecord } from "../ports/journal.ts";
 import type { BudgetView } from "../ports/waits.ts";
 import type { CompiledDefinition } from "./compiled-definition.ts";
@@ -76,7 +77,7 @@ export interface ApprovalAnswer {
   readonly answer: "approve" | "reject" | "skip";
   readonly by?: string;
   /** Absent: the operator. */
-  readonly who?: Identity;
+  readonly who?: Answerer | undefined;
   readonly comment?: string;
   /** The event that asked, as the person has seen it: an answer to an earlier question at the path is a conflict. */
   readonly asked?: number;

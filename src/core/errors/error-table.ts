@@ -183,6 +183,16 @@ export const ERRORS = {
     "Approve without edits, or send data that fits the schema.",
     2,
   ),
+  APPROVER_REFUSED: row(
+    "The approval is not for whoever answers it.",
+    "Have one of those answer who are named, with a key of their own (`pawl keys create NAME --group GROUP`).",
+    4,
+  ),
+  APPROVERS_MISSING: row(
+    "Too few people can be told apart here for the approval.",
+    "Make keys with these names or groups: `pawl keys create NAME --group GROUP`.",
+    3,
+  ),
   EVENT_NOT_AWAITED: row("The step does not wait for this event any more.", "Send it to a run that waits.", 1),
   EVENTS_FULL: row(
     "As many events are kept for runs as may be.",

@@ -243,7 +243,17 @@ export type Wait =
       readonly timeoutMs?: number;
     };
 
-export interface ApproveStep extends StepCommon {
+/** Who may answer an approval. */
+export interface AnswerRules {
+  /** Names of keys, or groups of them. Absent: whoever may answer runs. */
+  readonly approvers?: readonly string[];
+  /** How many different people must approve; a no of one is a no. Absent: one. */
+  readonly quorum?: number;
+  /** Whoever has asked for the run may not. */
+  readonly notRequester?: boolean;
+}
+
+export interface ApproveStep extends StepCommon, AnswerRules {
   readonly kind: "approve";
   readonly message: Expr;
   /** Shown to the person and, approved unchanged, the step's output. Absent: `{"approved": true}`. */

@@ -34,6 +34,7 @@ const TYPES: Readonly<Record<EventType, true>> = {
   waitBegun: true,
   approvalAsked: true,
   approvalAnswered: true,
+  approvalCounted: true,
   timerFired: true,
   signalReceived: true,
   cancelRequested: true,

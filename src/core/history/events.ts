@@ -25,6 +25,7 @@ export type Event =
   | ApprovalAsked
   | QuestionAsked
   | ApprovalAnswered
+  | ApprovalCounted
   | TimerFired
   | SignalReceived
   | CancelRequested
@@ -308,6 +309,11 @@ export interface ApprovalAnswered extends EventCommon {
   readonly edited?: boolean;
   /** Taken over from another run, where the same was asked: no person was asked again. */
   readonly reused?: { readonly run: string; readonly seq: number };
+}
+
+/** One of several who must approve has, and others are waited for. The last one is in `approvalAnswered`. */
+export interface ApprovalCounted extends EventCommon, Pick<ApprovalAnswered, "path" | "by" | "who" | "comment"> {
+  readonly type: "approvalCounted";
 }
 
 export interface TimerFired extends EventCommon {

@@ -306,6 +306,8 @@ export interface Instance {
   outcome: InstanceOutcome | undefined;
   /** The event with what a person is shown; 0: not asked yet. */
   askedSeq: number;
+  /** Names of those who have approved it, where several must. */
+  approvedBy: readonly string[] | undefined;
   /** The question of a task to a person, or why it is held. Until the task goes on, it has no place in the window of its fan-out. */
   question: Question | undefined;
   /** Sequence numbers of durable records inside the step, by key. */

@@ -13,6 +13,7 @@ import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from
 import {
   applyApprovalAnswered,
   applyApprovalAsked,
+  applyApprovalCounted,
   applyQuestionAsked,
   timeOutApproval,
 } from "./step-kinds/approve.ts";
@@ -71,6 +72,8 @@ export function applyEvent(turn: Turn, event: Event): void {
       return event.attempt === undefined ? applyApprovalAsked(turn, event) : applyQuestionAsked(turn, event);
     case "approvalAnswered":
       return applyApprovalAnswered(turn, event);
+    case "approvalCounted":
+      return applyApprovalCounted(turn, event);
     case "timerFired":
       return applyTimerFired(turn, event);
     case "signalReceived":

@@ -1,6 +1,7 @@
-import type { RetryPolicy } from "../../core/graph/graph.ts";
+import type { AnswerRules, RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { FORM_WITH_QUORUM } from "../../core/trust/approvers.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { Reader, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -69,7 +70,7 @@ function toBody(read: ReadStep, { top, reader }: StepContext) {
     case "standard":
       return { body: toAgent(read, timeoutMs, top), timeoutMs };
     case "approval":
-      return { body: toApproval(read) };
+      return { body: toApproval(read, reader) };
     case "sub_workflow": {
       const { sub_workflow: block } = read;
       return { body: toSubWorkflow(read), timeoutMs: block?.timeout ?? read.timeout ?? 600_000, block };
@@ -101,7 +102,10 @@ function modelOf({ value }: Text, isWritten: boolean) {
 
 const NOTHING: Template = { parts: [] };
 
-function toApproval({ approval_config: config, prompt }: ReadKind<"approval">) {
+function toApproval({ approval_config: config, prompt }: ReadKind<"approval">, { problems }: Reader) {
+  const several = config?.at.entries.get("quorum")?.value;
+  if (config?.allow_edit && several !== undefined && config.quorum !== 1)
+    problems.error({ code: "VALUE_INVALID", at: several, ...FORM_WITH_QUORUM });
   const hours = config?.timeout_hours;
   return {
     type: "approval",
@@ -109,6 +113,11 @@ function toApproval({ approval_config: config, prompt }: ReadKind<"approval">) {
     message: config?.message ?? prompt ?? ({ parts: ["Approve this step?"] } satisfies Template),
     show: config?.show_data,
     allowEdit: config?.allow_edit ?? false,
+    rules: {
+      ...(config?.approvers && { approvers: config.approvers.map(({ value }) => value) }),
+      ...(config?.quorum && { quorum: config.quorum }),
+      ...(config?.not_requester && { notRequester: true }),
+    } satisfies AnswerRules,
     timeoutMs: hours === undefined ? undefined : Math.round(hours * 3_600_000),
     onTimeout: config?.on_timeout ?? "abort",
   } as const;

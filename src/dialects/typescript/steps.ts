@@ -2,6 +2,7 @@ import { isEventField, MOST_FIELDS } from "../../core/graph/event-match.ts";
 import type { DagFlow, RetryPolicy, Step, Wait } from "../../core/graph/graph.ts";
 import { toMilliseconds } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { FORM_WITH_QUORUM } from "../../core/trust/approvers.ts";
 import type { StepContext, StepFunction } from "../../ports/step-functions.ts";
 import { call as callOf, literal, literalIfAny, toObject } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
@@ -214,6 +215,12 @@ export interface ApprovalOptions<F, Late = "fail" | "skip"> extends StepOptions 
   readonly show?: unknown;
   /** What the person may change of it, or fill in. */
   readonly form?: Schema<F>;
+  /** Who may answer: names of people, keys or groups. Default: whoever may answer runs. */
+  readonly approvers?: readonly string[];
+  /** How many different people must approve; one no is a no. Default: one. */
+  readonly quorum?: number;
+  /** Whoever has asked for the run may not answer. */
+  readonly notRequester?: boolean;
   readonly timeout?: Duration;
   /** `skip`: the answer is null. Default: the run fails. */
   readonly onTimeout?: Late;
@@ -232,11 +239,16 @@ export function approval<F = { readonly approved: true }, Late extends "fail" | 
     message: GIVEN_TEXT,
     show: ANYTHING,
     form: SCHEMA,
+    approvers: TEXTS,
+    quorum: COUNT,
+    notRequester: FLAG,
     timeout: DURATION,
     onTimeout: oneOf("fail", "skip"),
     gate: FLAG,
   });
-  const { message = name, show, form, timeout, onTimeout, gate = true } = options;
+  const { message = name, show, form, approvers, quorum, notRequester, timeout, onTimeout, gate = true } = options;
+  if (form !== undefined && (quorum ?? 1) > 1)
+    throw invalid(`\`${name}\`: ${FORM_WITH_QUORUM.message}`, FORM_WITH_QUORUM.remedy);
   const text = bindGiven(scope, message, "the message");
   const shown = show === undefined ? undefined : bindGiven(scope, show, "what is shown");
   const timeoutMs = durationOf(timeout);
@@ -248,6 +260,9 @@ export function approval<F = { readonly approved: true }, Late extends "fail" | 
       message: text.expr,
       ...(shown === undefined ? {} : { show: shown.expr }),
       ...(form === undefined ? {} : { allowEdit: true, schema: toJsonSchema(form) }),
+      ...(approvers === undefined ? {} : { approvers }),
+      ...(quorum === undefined ? {} : { quorum }),
+      ...(notRequester === true ? { notRequester } : {}),
       ...(timeoutMs === undefined
         ? {}
         : { approvalTimeoutMs: timeoutMs, onApprovalTimeout: onTimeout === "skip" ? "skip" : "abort" }),

@@ -68,6 +68,9 @@ describe("an approval as a step", () => {
     ["subtype: approval", "asks nothing"],
     ["subtype: approval, message: \"'Go?'\", form: { type: objekt }", "`type` must be one of"],
     ["subtype: approval, message: \"'Go?'\", onTimeout: abort", "abort"],
+    ["subtype: approval, message: \"'Go?'\", approvers: []", "is empty"],
+    ["subtype: approval, message: \"'Go?'\", quorum: 0", "from 1"],
+    [`subtype: approval, message: "'Go?'", quorum: 2, ${FORM}`, "change what the others have approved"],
     ["subtype: approval, message: steps.nowhere.output", "nowhere"],
   ])("%s is refused", async (step, message) => {
     const text = `workflowId: test\nstartAt: a\nsteps:\n  a: { type: control, ${step}, end: true }\n`;

@@ -35,7 +35,7 @@ const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> 
     "response",
     "outputSchema",
   ),
-  ...words("maxResponseBytes", "pages", "show", "onTimeout"),
+  ...words("maxResponseBytes", "pages", "show", "onTimeout", "approvers", "quorum", "notRequester"),
   ...keys(["variables", "addresses"], "url", "headers", "auth"),
   ...keys(["variables"], "form"),
   ...words("itemVar", "routes", "sources", "strategy", "failOnError", "finally"),

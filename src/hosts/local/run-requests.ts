@@ -4,7 +4,7 @@ import type { RunState } from "../../core/history/run-state.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunRequest } from "../run-host.ts";
 import {
-  openApproval,
+  openFor,
   recordAnswer,
   refuseAnswered,
   refuseForbiddenEdit,
@@ -87,12 +87,11 @@ export class RunRequests {
     try {
       // Checked before the data is stored: it may be large, and a refused answer should leave no trace.
       if (answer.edited !== undefined)
-        await runs.with(runId, async ({ state }) => refuseForbiddenEdit(openApproval(state, asked)));
+        await runs.with(runId, async (run) => refuseForbiddenEdit(openFor(run, asked, answer, who)));
       const stored = await storeAnswer(answer, writer);
       await ledger.refresh();
       return await runs.with(runId, async (run) => {
-        recordAnswer(run, asked, { answer, who, stored, at: clock.now(), ledger });
-        run.addAnswer(id);
+        if (recordAnswer(run, asked, { answer, who, stored, at: clock.now(), ledger })) run.addAnswer(id);
         await run.durable();
         return run.toRecord();
       });

@@ -10,6 +10,8 @@ export interface Ownership {
   readonly maxCostMicro?: number | undefined;
   /** Absent: that of whoever asks. */
   readonly grant?: Grant | undefined;
+  /** Of whoever has caused the run. */
+  readonly key?: Principal["key"];
 }
 
 type OwnerPorts = Principal & Stores & Driving;
@@ -17,11 +19,11 @@ type OwnerPorts = Principal & Stores & Driving;
 /** The ports as the owner of a schedule or a trigger may use them. */
 export function forOwner<Own extends OwnerPorts>(
   app: Own,
-  { tenantId, maxCostMicro, grant: granted = app.grant }: Ownership,
+  { tenantId, maxCostMicro, grant: granted = app.grant, key = app.key }: Ownership,
 ): Own {
   const own = tenantId === undefined || app.tenantId === tenantId ? app : forTenant(app, tenantId);
   const { maxCostMicro: lowest } = limitCost([own.maxRunCostMicro, maxCostMicro]);
   const grant = granted === app.grant ? granted : meet(app.grant, granted);
-  if (lowest === own.maxRunCostMicro && grant === own.grant) return own;
-  return withMethods<Own, OwnerPorts>(own, { maxRunCostMicro: lowest, grant });
+  if (lowest === own.maxRunCostMicro && grant === own.grant && key === own.key) return own;
+  return withMethods<Own, OwnerPorts>(own, { maxRunCostMicro: lowest, grant, key });
 }

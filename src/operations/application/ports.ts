@@ -65,7 +65,7 @@ export interface Principal {
   /** What texts may reach that are sent or saved through this. */
   readonly grant: Grant;
   /** The key that the caller bears. Absent: the configured one, or a user of this machine. */
-  readonly key?: Pick<StoredKey, "id" | "name" | "expiresAt" | "tellsContext"> | undefined;
+  readonly key?: Pick<StoredKey, "id" | "name" | "groups" | "expiresAt" | "tellsContext"> | undefined;
 }
 
 /** What is stored. Each store is opened when first asked for. */

@@ -50,12 +50,15 @@ function toPlace(place: string): { readonly path: string; readonly asked?: numbe
   return path === undefined ? { path: place } : { path, asked: Number(asked) };
 }
 
-/** Throws `APPROVAL_CONFLICT` with who was first, `APPROVAL_NOT_OPEN`, `APPROVAL_EDIT_REFUSED`, `RUN_FINISHED`. */
+/**
+ * How many more must approve. Throws `APPROVAL_CONFLICT` with who was first, `APPROVAL_NOT_OPEN`, `APPROVER_REFUSED`,
+ * `APPROVAL_EDIT_REFUSED`, `RUN_FINISHED`.
+ */
 export async function answerApproval(
   app: Principal & Stores & Driving,
   approval: AddressedApproval,
   answer: Answer,
-): Promise<void> {
+): Promise<number> {
   const { record, path, asked } = approval;
   const open = await findOpen(app, approval);
   // Whether it is open at all is the host's to say: it is the one who knows.
@@ -63,9 +66,14 @@ export async function answerApproval(
   if (open !== undefined) await checkEdit(open, answer);
   const host = await app.host();
   await host.request(record.id, { type: "answer", path, answer: { who: whoAsks(app), ...answer, asked } });
+  const left = (open?.quorum ?? 1) > 1 ? await findOpen(app, { record, path, asked: open?.asked }) : undefined;
+  return left === undefined ? 0 : left.quorum - left.approved_by.length;
 }
 
-async function findOpen(app: Stores, { record, path, asked }: AddressedApproval): Promise<OpenApproval | undefined> {
+async function findOpen(
+  app: Stores,
+  { record, path, asked }: Omit<AddressedApproval, "asked"> & { readonly asked?: number | undefined },
+): Promise<OpenApproval | undefined> {
   return (await listApprovals(await app.records(), record)).find(
     (approval) => approval.path === path && (asked ?? approval.asked) === approval.asked,
   );

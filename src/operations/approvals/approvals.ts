@@ -58,14 +58,26 @@ export const getApproval = defineOperation({
 });
 
 const comment = z.string().max(10_000).optional().describe("Recorded with the answer.");
-const output = z.object({ run_id: z.string(), path: z.string(), answer: z.enum(["approve", "reject", "skip"]) });
+const output = z.object({
+  run_id: z.string(),
+  path: z.string(),
+  answer: z.enum(["approve", "reject", "skip"]),
+  missing: z.int().describe("How many more must approve, until when the run waits on."),
+});
 const mcp = { no: "`respond_to_run` gives every answer." };
 
 const answer = {
   scope: "run",
   effect: { does: "destroys", beyond: true },
   output,
-  errors: ["RUN_NOT_FOUND", "RUN_FINISHED", "APPROVAL_NOT_OPEN", "APPROVAL_CONFLICT", "APPROVAL_EDIT_REFUSED"],
+  errors: [
+    "RUN_NOT_FOUND",
+    "RUN_FINISHED",
+    "APPROVAL_NOT_OPEN",
+    "APPROVAL_CONFLICT",
+    "APPROVER_REFUSED",
+    "APPROVAL_EDIT_REFUSED",
+  ],
   mcp,
 } as const;
 
@@ -73,7 +85,7 @@ const answer = {
 function answersOf(
   word: string,
   { options, wants }: { readonly options?: Readonly<Record<string, string>> } & Pick<CliVerb, "wants"> = {},
-): readonly CliVerb[] {
+): readonly CliVerb<z.output<typeof output>>[] {
   return [word, `runs ${word}`].map((verb) => ({
     verb,
     summary: `${word} what a run asks for`,
@@ -81,7 +93,7 @@ function answersOf(
     options: { ...options, comment: "--comment <text>" },
     follows: "here",
     wants,
-    show: () => ({ told: ["Recorded."] }),
+    show: ({ missing }) => ({ told: [missing === 0 ? "Recorded." : `Recorded: ${missing} more must approve.`] }),
   }));
 }
 
@@ -150,8 +162,8 @@ interface Given {
 
 async function give({ app, by }: OperationContext<Principal & Stores & Driving>, id: string, given: Given) {
   const approval = await findApproval(app, id);
-  await answerApproval(app, approval, { ...given, by });
-  return { run_id: approval.record.id, path: approval.path, answer: given.answer };
+  const missing = await answerApproval(app, approval, { ...given, by });
+  return { run_id: approval.record.id, path: approval.path, answer: given.answer, missing };
 }
 
 interface ApprovalsWanted {

@@ -5,6 +5,7 @@ import type { Instance } from "../../core/history/run-state.ts";
 import { timerOf } from "../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { tellTerms, termsOf } from "../../core/trust/approvers.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import {
   type RunReading,
@@ -12,6 +13,7 @@ import {
   readHandles,
   readRunHistory,
 } from "../runs/describe/describe-run-reading.ts";
+import { readRunStarted } from "../runs/read-run-started.ts";
 import { type Frozen, jsonObjectSchema, jsonSchema, timeSchema } from "../schemas.ts";
 import { placeOf } from "./place-of.ts";
 
@@ -29,6 +31,14 @@ export const approvalSchema = z
     since: timeSchema,
     times_out_at: timeSchema.nullable(),
     on_timeout: z.enum(["abort", "skip"]).nullable(),
+    approvers: z
+      .array(z.string())
+      .nullable()
+      .describe("Keys and groups that may answer it. Null: whoever may answer runs."),
+    quorum: z.int().describe("How many different people must approve."),
+    approved_by: z.array(z.string()).describe("Those of them who have."),
+    not_by: z.array(z.string()).describe("Who may not answer it, since they have asked for the run."),
+    terms: z.string().nullable().describe("The same in words. Null: one of those who may answer runs is enough."),
     allow_edit: z.boolean(),
     schema: jsonObjectSchema
       .nullable()
@@ -46,11 +56,12 @@ export async function listApprovals(
   graphs?: Map<string, IndexedGraph>,
 ): Promise<readonly OpenApproval[]> {
   const reading = await readRunHistory(sources, record, { graphs });
+  const { options = {} } = (await readRunStarted(sources.journal, record)) ?? {};
   const approvals: OpenApproval[] = [];
   for (const instance of reading.history.state.active.values()) {
     if (instance.phase !== "approval") continue;
     const asked = await readAsked(reading, instance);
-    approvals.push(await describeApproval(reading, instance, asked));
+    approvals.push(await describeApproval(reading, instance, { asked, options }));
   }
   return approvals.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
 }
@@ -68,11 +79,12 @@ async function readAsked(
 async function describeApproval(
   reading: RunReading,
   instance: Instance,
-  asked: ApprovalAsked | QuestionAsked,
+  { asked, options }: { readonly asked: ApprovalAsked | QuestionAsked; readonly options: JsonObject },
 ): Promise<OpenApproval> {
   const { record, history } = reading;
   const load = await readHandles(reading, [instance.askedSeq]);
   const timesOutAt = history.state.timers.get(timerOf(instance, "approval"));
+  const { approvers, quorum, approvedBy, notBy } = termsOf(instance, options);
   const at = { path: instance.path, asked: instance.askedSeq, key: instance.question?.key ?? null };
   return {
     approval_id: `${record.id}:${placeOf(at)}`,
@@ -83,12 +95,17 @@ async function describeApproval(
     message: asked.message,
     shown: load(instance.askedSeq),
     since: toIsoTime(asked.at),
+    approvers,
+    quorum,
+    approved_by: approvedBy,
+    not_by: notBy,
+    terms: tellTerms({ approvers, quorum, approvedBy, notBy }) || null,
     times_out_at: timesOutAt === undefined ? null : toIsoTime(timesOutAt),
-    ...termsOf(instance, timesOutAt, "schema" in asked ? asked.schema : undefined),
+    ...formOf(instance, timesOutAt, "schema" in asked ? asked.schema : undefined),
   };
 }
 
-function termsOf(
+function formOf(
   { question, step: { step } }: Instance,
   timesOutAt: number | undefined,
   form: JsonObject | undefined,

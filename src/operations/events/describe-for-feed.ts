@@ -60,6 +60,8 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
       });
     case "approvalAnswered":
       return told("approval.answered", { answer: event.answer, by: answeredBy(event) ?? null });
+    case "approvalCounted":
+      return told("approval.counted", { by: answeredBy(event) ?? null });
     case "signalReceived":
       return told("signal.received", { name: event.name });
     case "limitNeared":

@@ -19,11 +19,19 @@ const scopeSchema = z
   .enum(["read", "run", "write", "admin"])
   .describe("Each includes those before it: see, start and answer, change definitions and schedules, manage keys.");
 
+/** A key that called itself so would answer for whoever has none. */
+const nameSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^(?!operator$)/, "`operator` is who bears no key of their own");
+
 const keySchema = z
   .object({
     key_id: z.string(),
     name: z.string(),
     scopes: z.array(scopeSchema),
+    groups: z.array(z.string()).describe("Approvals may name them, as they may name the key."),
     tenant_id: z.string().nullable(),
     max_cost_usd: z.number().nullable().describe("What one run that it starts may cost."),
     grant: z.string().describe("What texts may reach that come with it, as `--grant` takes it."),
@@ -48,12 +56,13 @@ export const createKey = defineOperation({
   effect: "writes",
   input: z
     .strictObject({
-      name: z.string().min(1).max(200).describe("Who it is for."),
+      name: nameSchema.describe("Who it is for: approvals know people by it."),
       scopes: z
         .array(scopeSchema)
         .min(1)
         .default(["run"])
         .describe("Some of read, run, write and admin; each includes those before it."),
+      groups: z.array(nameSchema).max(100).optional().describe("Groups that it is in: approvals may name them."),
       tenant_id: z
         .string()
         .regex(TENANT_ID, TENANT_ID_RULE)
@@ -93,6 +102,7 @@ export const createKey = defineOperation({
       args: ["name"],
       options: {
         scopes: "--scopes <list>",
+        groups: "--group <list>",
         tenant_id: "--tenant <id>",
         max_cost_usd: "--max-cost <usd>",
         grant: "--grant <words>",
@@ -126,6 +136,7 @@ export const createKey = defineOperation({
       name,
       secretHash,
       scopes,
+      ...(given.groups === undefined ? {} : { groups: given.groups }),
       createdAt: now,
       tenantId: app.tenantId ?? given.tenant_id,
       grant: readGiven(app.grant, given.grant),
@@ -220,9 +231,9 @@ function tellQuotas({ quotas, in_use: inUse }: Told): readonly string[] {
   return ["Its tenant may have at once", ...each];
 }
 
-function tellOf({ key_id, name, scopes, tenant_id: tenant, grant, may, may_not: mayNot }: KeyDescription) {
+function tellOf({ key_id, name, scopes, groups, tenant_id: tenant, grant, may, may_not: mayNot }: KeyDescription) {
   return [
-    `${name} (${key_id}), ${scopes.join(",")}${tenant === null ? "" : `, of the tenant ${tenant}`}`,
+    `${name} (${key_id}), ${scopes.join(",")}${groups.length === 0 ? "" : `, in ${groups.join(", ")}`}${tenant === null ? "" : `, of the tenant ${tenant}`}`,
     `granted: ${grant}`,
     "Texts that come with it may",
     ...may.map((line) => `  ${line}`),
@@ -254,6 +265,7 @@ export const listKeys = defineOperation({
           ID: key.key_id,
           NAME: key.name,
           SCOPES: key.scopes.join(","),
+          GROUPS: key.groups.join(",") || null,
           TENANT: key.tenant_id,
           "A RUN": { usd: key.max_cost_usd },
           GRANT: key.grant,
@@ -308,12 +320,25 @@ async function keysOf(app: Principal & Stores): Promise<readonly KeyDescription[
 }
 
 function describeKey(key: StoredKey): KeyDescription {
-  const { id, name, scopes, tenantId, maxCostMicro, grant = SENT, tellsContext, createdAt, expiresAt, revokedAt } = key;
+  const {
+    id,
+    name,
+    scopes,
+    groups = [],
+    tenantId,
+    maxCostMicro,
+    grant = SENT,
+    tellsContext,
+    createdAt,
+    expiresAt,
+    revokedAt,
+  } = key;
   const { may, mayNot } = describeGrant(grant);
   return {
     key_id: id,
     name,
     scopes,
+    groups,
     tenant_id: tenantId ?? null,
     max_cost_usd: maxCostMicro === undefined ? null : toUsd(maxCostMicro),
     grant: writeGrant(grant),

@@ -4,6 +4,7 @@ import { traitsOf } from "../../core/graph/dialects.ts";
 import type { Flow, Graph, RunLimits } from "../../core/graph/graph.ts";
 import { unescapeId } from "../../core/graph/step-path.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { nameOf, requestersOf, toRequested } from "../../core/trust/approvers.ts";
 import { isEverything, toStored } from "../../core/trust/grant.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
@@ -11,6 +12,7 @@ import { hideLeaves, type SecretLeaf, showLeaves } from "../../hosts/session/sec
 import type { RunRecord } from "../../ports/journal.ts";
 import { findRun } from "../application/find-run.ts";
 import type { DefinitionPorts, Place, Principal, Stores } from "../application/ports.ts";
+import { whoAsks } from "../application/who-asks.ts";
 import { readDefinitionText } from "../definitions/read-text-file.ts";
 import { limitAnew, limitCost } from "../limits/lower-limits.ts";
 import { toMicro } from "../limits/micro-dollars.ts";
@@ -136,6 +138,7 @@ async function findDefinition(
   const options: JsonObject = {
     ...kept,
     ...changeGrants(app, kept, asked.wanted),
+    ...toRequested([...requestersOf(kept), nameOf(whoAsks(app))]),
     ...(isPinned ? { pinned: record.graph } : {}),
     ...(asked.wanted === undefined ? {} : { changes: toKept(asked.wanted) }),
   };

@@ -70,6 +70,8 @@ async function toEdit(
       ...(enabled === undefined ? {} : { disabledReason: enabled ? null : "paused" }),
       ...(next === undefined ? {} : { nextFireAt: next.nextFireAt ?? null, dueAt: next.dueAt ?? null }),
       ...(isEverything(app.grant) ? {} : { grant: meet(grantOfSaved(schedule), app.grant) }),
+      // Whoever says with what it runs asks for its runs.
+      ...(input === undefined ? {} : { requestedBy: app.key?.name ?? null }),
       // A key that changes a schedule cannot make it spend more than the key may.
       ...(maxCostMicro === undefined
         ? {}

@@ -38,7 +38,7 @@ export async function createSchedule(app: StartPorts, wanted: NewSchedule): Prom
   const id = newRunId(now);
   const next = toNext(times, { id, jitterSeconds: settings.jitterSeconds, afterMs: now });
   if (next.nextFireAt === undefined) throw neverFires(given.cron);
-  const { tenantId, maxRunCostMicro: maxCostMicro, grant } = app;
+  const { tenantId, maxRunCostMicro: maxCostMicro, grant, key } = app;
   const stored: StoredSchedule = {
     ...settings,
     ...next,
@@ -52,6 +52,7 @@ export async function createSchedule(app: StartPorts, wanted: NewSchedule): Prom
     tenantId,
     maxCostMicro,
     grant,
+    ...(key && { requestedBy: key.name }),
   };
   await (await app.service()).schedules.add(stored);
   return describeSchedule(app, stored);

@@ -57,7 +57,9 @@ export async function prepareScheduled(
     graph.trigger?.kind === "cron"
       ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
       : await toRunInput(await fillDirectories(app, schedule.input, { graph }), graph);
-  const prepared = await prepareStart(app, { definition, input, runId, file }, { folder: app.appDir });
+  // Now it is asked for by whoever asks now.
+  const requestedBy = slot.kind === "manual" ? undefined : schedule.requestedBy;
+  const prepared = await prepareStart(app, { definition, input, runId, file }, { folder: app.appDir, requestedBy });
   // Its end is told as the schedule says.
   return { ...prepared, options: { ...prepared.options, schedule_id: schedule.id } };
 }

@@ -1,9 +1,11 @@
 import type { Graph } from "../../core/graph/graph.ts";
 import { stepsWithin } from "../../core/graph/steps-within.ts";
+import { hasAnswerRules } from "../../core/trust/approvers.ts";
 
 interface ExecutorKinds {
   readonly kinds: ReadonlySet<string>;
   readonly hasCalls: boolean;
+  readonly namesPeople: boolean;
 }
 
 /** A served definition is started again and again. */
@@ -21,5 +23,6 @@ export function executorKindsOf(graph: Graph): ExecutorKinds {
 function look(graph: Graph): ExecutorKinds {
   const steps = stepsWithin(graph.flow);
   const kinds = new Set(steps.flatMap((step) => (step.kind === "task" ? [step.executor] : [])));
-  return { kinds, hasCalls: steps.some(({ kind }) => kind === "call") };
+  const namesPeople = steps.some((step) => step.kind === "approve" && hasAnswerRules(step));
+  return { kinds, hasCalls: steps.some(({ kind }) => kind === "call"), namesPeople };
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../core/errors/error-table.ts";
+import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
@@ -6,15 +6,18 @@ import { writeExact } from "../../core/exact-json.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import { findWrongLists } from "../../core/graph/check-lists.ts";
 import { remedyOf, traitsOf } from "../../core/graph/dialects.ts";
-import type { CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
+import type { ApproveStep, CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { hasAnswerRules } from "../../core/trust/approvers.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import { suggest } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { neededPrograms } from "../../ports/step-functions.ts";
 import type { StartPorts } from "../application/ports.ts";
+import { whoAsks } from "../application/who-asks.ts";
+import { findLackOfPeople, listPeople } from "../approvals/people.ts";
 import { isSimulated, readAskedModel, refuseUnpriced } from "../costs/refuse-unpriced.ts";
 import { checkBudgets } from "../costs/shared-budgets.ts";
 import { definitionHasErrors } from "../definitions/compile-text.ts";
@@ -88,6 +91,7 @@ const OF_THIS_PLACE: ReadonlySet<ErrorCode> = new Set([
   "MCP_SERVER_FAILED",
   "MCP_LOGIN_NEEDED",
   "SANDBOX_MISSING",
+  "APPROVERS_MISSING",
   "PRICE_UNKNOWN",
   "BUDGET_EXCEEDED",
 ]);
@@ -195,6 +199,7 @@ class Needs {
   readonly programs = new Set<string>();
   #tools: AbortSignal | undefined;
   #sandbox: ReturnType<StartPorts["checkSandbox"]> | undefined;
+  #people: ReturnType<typeof listPeople> | undefined;
   #refusal: PawlError | undefined;
 
   constructor(app: StartPorts, beginning: Beginning) {
@@ -311,16 +316,27 @@ class Needs {
   }
 
   async #look(definition: CompiledDefinition): Promise<void> {
-    const { kinds, hasCalls } = executorKindsOf(definition.graph);
+    const { kinds, hasCalls, namesPeople } = executorKindsOf(definition.graph);
     const isAnswered =
       this.#agent !== undefined && this.#agent !== "inline" && [...kinds].every((kind) => kind === "agent");
-    if (isAnswered && !hasCalls) return;
+    if (isAnswered && !hasCalls && !namesPeople) return;
     await Promise.all(
       placedSteps(definition.graph.flow).map(async ({ step, isHandled }) => {
         if (step.kind === "call") await this.#lookAtCall(step, definition);
+        if (step.kind === "approve") await this.#lookAtApproval(step, definition);
         if (step.kind === "task") await this.#lookAtTask({ step, isHandled }, definition);
       }),
     );
+  }
+
+  /** A program tells people apart by itself. */
+  async #lookAtApproval(step: ApproveStep, definition: CompiledDefinition): Promise<void> {
+    if (!hasAnswerRules(step) || this.#beginning.options["is_program"] === true) return;
+    this.#people ??= listPeople(this.#app);
+    const message = findLackOfPeople(step, await this.#people, whoAsks(this.#app));
+    if (message === undefined) return;
+    const { remedy } = ERRORS.APPROVERS_MISSING;
+    this.#report({ step, isHandled: false }, definition, { code: "APPROVERS_MISSING", message, remedy });
   }
 
   async #lookAtTask({ step, isHandled }: Placed<TaskStep>, definition: CompiledDefinition): Promise<void> {

@@ -3,9 +3,11 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { traitsOf } from "../../core/graph/dialects.ts";
 import type { Graph, UseLimits } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { nameOf, toRequested } from "../../core/trust/approvers.ts";
 import type { RunStart } from "../../hosts/run-host.ts";
 import { newRunId } from "../../hosts/session/new-run.ts";
 import type { Execution, Place, Principal, StartPorts, Stores } from "../application/ports.ts";
+import { whoAsks } from "../application/who-asks.ts";
 import { findDefinition, type ReferredDefinition } from "../definitions/find-definition.ts";
 import { loadOptionsOf } from "../definitions/load-options.ts";
 import { findSaved } from "../definitions/saved-definitions.ts";
@@ -39,6 +41,8 @@ export interface RunRequest {
   /** Its calls to servers go before those of runs with a lower one. Absent: 0. */
   readonly priority?: number;
   readonly callbackUrl?: string;
+  /** Who asks for it, where that is not whoever calls. */
+  readonly requestedBy?: string | undefined;
   /** Asks a person for what the input lacks. Absent: nobody can be asked. */
   askFor?(missing: readonly MissingInput[]): Promise<JsonObject>;
 }
@@ -70,7 +74,7 @@ export async function findStartable(app: Place & Principal & Stores, request: Ru
 
 type StartRequest = Pick<
   RunRequest,
-  "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "priority" | "callbackUrl"
+  "folder" | "agent" | "maxCostUsd" | "uses" | "onExceeded" | "priority" | "callbackUrl" | "requestedBy"
 >;
 
 /** The start of a run of a definition that is at hand, with an input that has been checked. */
@@ -93,6 +97,7 @@ export async function prepareUnasked(
   const { limits: ofDefinition, settings } = definition.graph;
   const options: JsonObject = {
     ...flight.options,
+    ...toRequested([request.requestedBy ?? nameOf(whoAsks(app))]),
     ...(settings["part"] === undefined ? {} : { select: settings["part"] }),
     ...(startAt === undefined ? {} : { start_at: startAt }),
     ...(step === undefined ? {} : { only_step: step }),

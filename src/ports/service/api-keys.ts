@@ -21,6 +21,8 @@ export interface StoredKey {
   /** SHA-256 of the secret, in hex. The secret has 256 random bits, so that a slow hash would add nothing. */
   readonly secretHash: string;
   readonly scopes: readonly KeyScope[];
+  /** Approvals may name them. */
+  readonly groups?: readonly string[];
   /** Absent: it sees the runs of all tenants. */
   readonly tenantId?: string;
   /** The most that one of its runs may cost, in integer micro-dollars. */

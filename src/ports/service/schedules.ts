@@ -69,6 +69,8 @@ export interface StoredSchedule extends ScheduleSettings {
   readonly maxCostMicro?: number;
   /** The tenant of its maker. */
   readonly grant?: Grant;
+  /** Who has made it. Absent: the operator, or a definition. */
+  readonly requestedBy?: string;
   readonly lastRunId?: string;
   /** The next slot. It stays while the schedule is disabled, so that missed slots can be counted. */
   readonly nextFireAt?: number;
@@ -84,7 +86,7 @@ export interface StoredSchedule extends ScheduleSettings {
 type DisabledReason = "paused" | "definition_removed";
 
 /** Fields that change with the settings. */
-type Following = "disabledReason" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
+type Following = "disabledReason" | "requestedBy" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
 
 /** `null` clears a field that may be missing. */
 export type Changes<Item> = {

@@ -1,6 +1,6 @@
 import type { ApiKeys, StoredKey } from "../../ports/service/api-keys.ts";
 import type { RecordDatabase } from "./record-database.ts";
-import { flag, grant, integer, optional, RecordTable, text, trueOrAbsent, words } from "./record-table.ts";
+import { flag, grant, integer, json, optional, RecordTable, text, trueOrAbsent, words } from "./record-table.ts";
 import { RememberedReads } from "./remembered-reads.ts";
 
 export const KEYS = new RecordTable<StoredKey>(
@@ -17,6 +17,7 @@ export const KEYS = new RecordTable<StoredKey>(
     revokedAt: optional(integer),
     tellsContext: { ...optional(flag), fromSql: trueOrAbsent.fromSql },
     grant: optional(grant),
+    groups: { ...optional(json), added: "keys-2" },
   },
   { key: ["id"] },
 );

@@ -34,6 +34,7 @@ export const SCHEDULES = new RecordTable<StoredSchedule>(
     createdAt: integer,
     updatedAt: integer,
     grant: optional(grant),
+    requestedBy: { ...optional(text), added: "schedules-2" },
   },
   { key: ["id"], indexes: { schedules_due: "(due_at) WHERE enabled = 1" } },
 );

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
+import type { Answerer } from "../../core/trust/approvers.ts";
 import type { Driving, Place, Stores } from "../../operations/application/ports.ts";
 import { parseInput } from "../../operations/fields.ts";
 import { compileStart } from "../../operations/repeat/compile-start.ts";
@@ -57,7 +58,7 @@ const requestSchema = z.strictObject({
       answer: z.strictObject({
         answer: z.enum(["approve", "reject", "skip"]),
         by: z.string().optional(),
-        who: z.strictObject({ name: z.string(), key: z.string().exactOptional() }).optional(),
+        who: z.custom<Answerer>().optional(),
         comment: z.string().optional(),
         asked: wholeNumber.optional(),
         edited: z.custom<Json>().optional(),

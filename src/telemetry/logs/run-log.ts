@@ -51,6 +51,8 @@ export class RunLog implements RunObserver {
         return this.#write("info", "approval requested", run, { step: event.path, asked: seq });
       case "approvalAnswered":
         return this.#write("info", "approval answered", run, { step: event.path, answer: event.answer });
+      case "approvalCounted":
+        return this.#write("info", "approval counted", run, { step: event.path });
       case "cancelRequested":
         return this.#write("info", "cancel requested", run, {});
       default:

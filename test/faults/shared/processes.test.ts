@@ -48,6 +48,14 @@ steps:
   slow: {reply: done, delay_ms: 8000}
 `;
 
+const PAY = `
+name: pay
+steps:
+  - id: gate
+    type: approval
+    approval_config: { message: "Pay?", quorum: 2 }
+`;
+
 /** Two servers over one database, whose processes count as dead after two seconds. */
 async function startTwo(...roles: readonly string[]): Promise<readonly [RunningServer, RunningServer]> {
   return startTwoOver(await newTestDatabase(), roles);
@@ -60,6 +68,7 @@ async function startTwoOver(
   const cwd = application({
     "workflows/chain.yaml": CHAIN,
     "workflows/ask.yaml": ASK,
+    "workflows/pay.yaml": PAY,
     "workflows/once-only.yaml": ONCE_ONLY,
     "workflows/slow-once.yaml": SLOW_ONCE,
     "script.yaml": SCRIPT,
@@ -256,4 +265,33 @@ test("behind a pooler that hands sessions around processes take each other's req
   await one.kill("SIGKILL");
   for (const id of runs) await expect.poll(() => statusOf(other, id), { timeout: 30_000 }).toBe("completed");
   for (const id of runs) expect(await doneSteps(other, id)).toEqual(ONCE);
+});
+
+test("two who approve at once, each at another process, are two, and one who does so twice is one", async () => {
+  const [one, other] = await startTwo();
+  const { key: admin } = await ask<{ key: string }>(one, "/keys", { name: "admin", scopes: ["admin"] });
+  const call = async <T>(server: RunningServer, path: string, key: string, body?: object): Promise<T> => {
+    const headers = { "content-type": "application/json", "x-api-key": key };
+    const sent = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+    const { data, error } = (await (await fetch(`${server.url}${path}`, sent)).json()) as { data: T; error: unknown };
+    expect(error).toBeNull();
+    return data;
+  };
+  const keys = await Promise.all(
+    ["alice", "bob"].map(async (name) => (await call<{ key: string }>(one, "/keys", admin, { name })).key),
+  );
+  const [alice = "", bob = ""] = keys;
+  for (let round = 0; round < 5; round += 1) {
+    const { run_id: run } = await call<{ run_id: string }>(one, "/workflows/run/sync", admin, { workflow: "pay" });
+    const approve = (server: RunningServer, key: string) => call(server, `/approvals/${run}:gate/approve`, key, {});
+    await Promise.all([approve(one, alice), approve(other, alice)]);
+    expect(await call(other, `/approvals/${run}:gate`, admin)).toMatchObject({ approved_by: ["alice"] });
+    await approve(other, bob);
+    await expect.poll(() => call(one, `/runs/${run}`, admin)).toMatchObject({ status: "completed" });
+    const second = await call<{ run_id: string }>(one, "/workflows/run/sync", admin, { workflow: "pay" });
+    const both = (server: RunningServer, key: string) =>
+      call(server, `/approvals/${second.run_id}:gate/approve`, key, {});
+    await Promise.all([both(one, alice), both(other, bob)]);
+    await expect.poll(() => call(other, `/runs/${second.run_id}`, admin)).toMatchObject({ status: "completed" });
+  }
 });

@@ -115,13 +115,15 @@ export function Question({ question, onAnswered }: QuestionProps) {
 }
 
 function Terms({ question }: { readonly question: Approval }) {
-  const { run_id: run, workflow_name: workflow, path, key, since, times_out_at: until, on_timeout: then } = question;
+  const { run_id: run, workflow_name: workflow, path, key, terms, since } = question;
+  const { times_out_at: until, on_timeout: then } = question;
   return (
     <Facts
       facts={[
         ["Run", <RunLink key="run" id={run} workflow={workflow} />],
         ["Step", <Id key="path" id={path} whole />],
         ...(key === null || key.startsWith("@") ? [] : [["Asked by its task as", key] as const]),
+        ...(terms === null ? [] : [["Answers", terms] as const]),
         ["Waits since", <Time key="since" at={since} />],
         [
           "Times out",

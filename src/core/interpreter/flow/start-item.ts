@@ -68,6 +68,7 @@ function startItem(turn: Turn, { scope, step, item }: Item, state: StepState): v
     failure: undefined,
     outcome: undefined,
     askedSeq: 0,
+    approvedBy: undefined,
     question: undefined,
     records: undefined,
     signal: undefined,

@@ -1,5 +1,12 @@
-import { type ApprovalAnswered, type ApprovalAsked, answeredBy, type QuestionAsked } from "../../history/events.ts";
+import {
+  type ApprovalAnswered,
+  type ApprovalAsked,
+  type ApprovalCounted,
+  answeredBy,
+  type QuestionAsked,
+} from "../../history/events.ts";
 import type { Instance } from "../../history/run-state.ts";
+import { nameOf } from "../../trust/approvers.ts";
 import { stopForBudget } from "../attempt/admission.ts";
 import { concludeInstance, failInstance, succeedInstance } from "../attempt/conclude.ts";
 import { bookAttempt, bookLate } from "../attempt/costs.ts";
@@ -60,6 +67,11 @@ export function applyApprovalAnswered(turn: Turn, event: ApprovalAnswered): void
   }
 }
 
+export function applyApprovalCounted({ state }: Turn, { path, who }: ApprovalCounted): void {
+  const instance = state.active.get(path);
+  if (instance?.phase === "approval") instance.approvedBy = [...(instance.approvedBy ?? []), nameOf(who)];
+}
+
 export function timeOutApproval(turn: Turn, instance: Instance): void {
   if (instance.phase !== "approval" || instance.step.step.kind !== "approve") return;
   closeApproval(turn, instance);
@@ -91,6 +103,7 @@ function endApproval(turn: Turn, instance: Instance): void {
   }
   turn.state.approvalsOpen -= 1;
   instance.phase = "binding";
+  instance.approvedBy = undefined;
   stopTimer(turn, timerOf(instance, "approval"));
 }
 

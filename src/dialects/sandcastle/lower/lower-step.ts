@@ -63,6 +63,7 @@ function lowerApproval(body: ApprovalBody, scope: ExprScope) {
     message: lowerTemplate(body.message, scope),
     ...(body.show === undefined ? {} : { show: lowerReference(body.show.reference, scope) }),
     ...(body.allowEdit ? { allowEdit: true } : {}),
+    ...body.rules,
     ...(body.timeoutMs === undefined ? {} : { approvalTimeoutMs: body.timeoutMs, onApprovalTimeout: body.onTimeout }),
   } as const;
 }

@@ -1,8 +1,9 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import type { ApprovalAnswered, Identity } from "../../../core/history/events.ts";
+import type { ApprovalAnswered } from "../../../core/history/events.ts";
 import type { Instance, RunState } from "../../../core/history/run-state.ts";
 import { isBudgetKey } from "../../../core/interpreter/budget/use-limits.ts";
 import type { Json } from "../../../core/json.ts";
+import { type Answerer, mayAnswer, nameOf, tellTerms, termsOf } from "../../../core/trust/approvers.ts";
 import type { RecordedAnswer } from "../../../ports/executor.ts";
 import { SharedAccount } from "../budgets/budget-account.ts";
 import type { BudgetLedger } from "../budgets/budget-ledger.ts";
@@ -18,7 +19,7 @@ interface Asked {
 }
 
 /** The instance that waits for an answer. Throws `APPROVAL_NOT_OPEN`, or `APPROVAL_CONFLICT` with who was first. */
-export function openApproval(state: RunState, { path, asked }: Asked): Instance {
+function openApproval(state: RunState, { path, asked }: Asked): Instance {
   const instance = state.active.get(path);
   if (instance?.phase === "approval" && (asked ?? instance.askedSeq) === instance.askedSeq) return instance;
   refuseAnswered(state, { path, asked });
@@ -37,6 +38,16 @@ export function refuseAnswered(state: RunState, { path, asked }: Asked): void {
 export function refuseForbiddenEdit({ path, question, step: { step } }: Instance): void {
   if (step.kind === "approve" ? step.allowEdit === true : question?.allowEdit === true) return;
   throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${path}" does not allow edits.` });
+}
+
+/** As `openApproval`, for one who may answer so. Throws `APPROVER_REFUSED` with who may. */
+export function openFor(run: LiveRun, asked: Asked, { answer }: RecordedAnswer, who: Answerer | undefined): Instance {
+  const instance = openApproval(run.state, asked);
+  const terms = termsOf(instance, run.options);
+  const isSkipped = answer === "skip" && terms.quorum > 1;
+  if (mayAnswer(terms, who) && !isSkipped) return instance;
+  const why = isSkipped ? ", and nobody can skip what several must approve" : `, and this is ${nameOf(who)}`;
+  throw new PawlError("APPROVER_REFUSED", { message: `The approval "${asked.path}" is ${tellTerms(terms)}${why}.` });
 }
 
 interface StoredAnswer {
@@ -65,21 +76,33 @@ export async function storeAnswer(answer: RecordedAnswer, writer: ValueWriter): 
   return { fields, edited: part, whole };
 }
 
-/** Records an answer. If it approves a question about a limit, the limit is raised first. */
-export function recordAnswer(run: LiveRun, asked: Asked, { answer, who, stored, at, ledger }: RecordedAt): void {
-  const instance = openApproval(run.state, asked);
+/**
+ * Records an answer. If it approves a question about a limit, the limit is raised first. False: the same person has approved it
+ * already, and counts once.
+ */
+export function recordAnswer(run: LiveRun, asked: Asked, { answer, who, stored, at, ledger }: RecordedAt): boolean {
+  const instance = openFor(run, asked, answer, who);
   const { path, question } = instance;
+  const identity = who && { who: { name: who.name, ...(who.key === undefined ? {} : { key: who.key }) } };
+  const { quorum, approvedBy } = termsOf(instance, run.options);
+  if (answer.answer === "approve" && approvedBy.includes(nameOf(who))) return false;
+  if (answer.answer === "approve" && approvedBy.length + 1 < quorum) {
+    const { answer: _, edited: __, ...said } = stored.fields;
+    run.apply({ type: "approvalCounted", at, path, ...said, ...identity });
+    return true;
+  }
   if (question !== undefined && answer.answer === "approve") {
     raiseLimit(run, ledger, { instance, key: question.key, at, edited: answer.edited });
   }
   const value = question === undefined ? stored.edited : stored.whole;
-  const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.fields, ...(who && { who }) }, value?.stored);
+  const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.fields, ...identity }, value?.stored);
   if (value !== undefined) run.values.keep(seq, value.value, value.bytes);
+  return true;
 }
 
 interface RecordedAt {
   readonly answer: RecordedAnswer;
-  readonly who: Identity | undefined;
+  readonly who: Answerer | undefined;
   readonly stored: StoredAnswer;
   readonly at: number;
   readonly ledger: BudgetLedger;

@@ -6,6 +6,7 @@ import { indexGraph } from "../../../core/graph/indexed-graph.ts";
 import { inputNamesOf } from "../../../core/graph/shape.ts";
 import type { Instance } from "../../../core/history/run-state.ts";
 import { isNumber, type Json, type JsonObject } from "../../../core/json.ts";
+import { hasAnswerRules } from "../../../core/trust/approvers.ts";
 import { grantOf } from "../../../core/trust/grant.ts";
 import { pinDefinition } from "../graph-cache.ts";
 import type { LiveRun } from "../live-run.ts";
@@ -77,8 +78,10 @@ export async function askApproval(
   }
   const message = writer.mask(typeof bound === "string" ? bound : writeExact(bound));
   const { reusable } = run;
-  const answer =
-    reusable === undefined ? undefined : await findAnswer(reusable, instance, { message, shown: stored.stored });
+  // Who repeats a run has asked for it too, and its file may say by now that others answer, or more of them.
+  const isAskedAnew = hasAnswerRules(step) && (step.notRequester === true || run.options["pinned"] === undefined);
+  const before = isAskedAnew ? undefined : reusable;
+  const answer = before && (await findAnswer(before, instance, { message, shown: stored.stored }));
   const at = clock.now();
   const seq = run.apply({ type: "approvalAsked", at, path, message, ...noted, ...lengthOf(stored) }, stored.stored);
   run.values.keep(seq, stored.value, stored.bytes);

@@ -2,6 +2,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Json } from "../../../core/json.ts";
+import { OPERATOR } from "../../../core/trust/approvers.ts";
 import { approve, listApprovals, reject, skip } from "../../../operations/approvals/approvals.ts";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import type { Caller } from "../caller.ts";
@@ -20,6 +21,7 @@ export async function askApprovals(caller: Caller, runId: string, stop: AbortSig
   terminal.on("SIGINT", () => process.emit("SIGINT"));
   try {
     for (const approval of (await caller.call(listApprovals, { run: runId })).items) {
+      if (approval.approved_by.includes(OPERATOR)) return "later";
       const asked = await askOne({ caller, terminal, stop }, approval);
       if (asked !== "answered") return asked;
     }
@@ -41,6 +43,7 @@ interface Asking {
 async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
   const { caller, terminal, stop } = asking;
   tell(`\n${showPath(approval.path)}: ${approval.message}`);
+  if (approval.terms !== null) tell(approval.terms);
   tell(writeExact(approval.shown, 2));
   if (approval.schema !== null) tell(`The data must fit ${writeExact(approval.schema)}`);
   const choices = `[a]pprove, [r]eject, [s]kip${approval.allow_edit ? ", [e]dit" : ""}, [l]ater`;
@@ -52,8 +55,10 @@ async function askOne(asking: Asking, approval: OpenApproval): Promise<Asked> {
     if (answer === undefined) continue;
     try {
       const { operation, ...given } = answer;
-      await caller.call(operation, { ...given, id: addressOf(approval) });
-      return "answered";
+      const { missing } = await caller.call(operation, { ...given, id: addressOf(approval) });
+      if (missing === 0) return "answered";
+      tell(`Recorded: ${missing} more must approve.`);
+      return "later";
     } catch (error) {
       if (!isPawlError(error)) throw error;
       tell(renderError(error, paintFor(io().stderr)));

@@ -71,7 +71,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
   const requestData = { source: "http", httpDetails, ...(payload === undefined ? {} : { payload }) };
   const request = { requestId: c.get("requestId"), requestData, context };
   const input = await toRequestInput(request, graph, checker);
-  const owner = forOwner(app, target);
+  const owner = forOwner(app, { ...target, key: c.get("key") });
   // A signature counts before a key, which is not signed.
   const asked: RunRequest = {
     asked: signed === undefined ? { ...sent, ...toAsker(c, target), body: hashOf(body), context: asker } : sent,

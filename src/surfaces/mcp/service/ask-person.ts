@@ -2,7 +2,9 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { parseJson, readJson } from "../../../core/parse-json.ts";
+import { mayAnswer, nameOf } from "../../../core/trust/approvers.ts";
 import type { Driving, Principal, Stores } from "../../../operations/application/ports.ts";
+import { whoAsks } from "../../../operations/application/who-asks.ts";
 import { type Answer, answerApproval, findApproval } from "../../../operations/approvals/answer-approval.ts";
 import { listApprovals } from "../../../operations/approvals/describe-run-approvals.ts";
 import { type Asking, Question } from "../question.ts";
@@ -55,16 +57,20 @@ const MOST_SHOWN = 4_000;
 
 /** Asks what the run asks: for an approval, or for more than its budget. Undefined: it asks nothing, or nobody can be asked. */
 export async function askForApproval(
-  app: Stores,
+  app: Principal & Stores,
   runId: string,
   asking: Asking | undefined,
 ): Promise<Question | undefined> {
   if (asking === undefined) return undefined;
   const { record } = await findApproval(app, `${runId}:`);
-  const [open] = await listApprovals(await app.records(), record);
+  const who = whoAsks(app);
+  const open = (await listApprovals(await app.records(), record)).find(
+    ({ approvers, not_by: notBy, approved_by: before }) =>
+      mayAnswer({ approvers, notBy }, who) && !before.includes(nameOf(who)),
+  );
   if (open === undefined) return undefined;
   const shown = open.shown === null ? "" : `\n\n${writeExact(open.shown, 2)}`;
-  const text = `${open.workflow_name}: ${open.message}${shown}`;
+  const text = `${open.workflow_name}: ${open.message}${open.terms === null ? "" : `\n(${open.terms})`}${shown}`;
   return new Question({
     key: APPROVAL,
     state: open.approval_id,

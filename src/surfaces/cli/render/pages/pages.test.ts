@@ -144,6 +144,11 @@ test("an approval comes with the commands that answer it, quoted for the shell",
     since: "2026-01-02T11:00:00.000Z",
     times_out_at: "2026-01-02T13:00:00.000Z",
     on_timeout: "skip",
+    approvers: ["alice", "finance"],
+    quorum: 2,
+    approved_by: ["alice"],
+    not_by: [],
+    terms: "for alice, finance; 1 of 2 have approved, alice",
     allow_edit: true,
     schema: null,
   };
@@ -151,6 +156,7 @@ test("an approval comes with the commands that answer it, quoted for the shell",
   const text = renderApprovals({ items: [approval] }, { paint, now });
 
   expect(text).toContain("? ask[2] of review: Good?");
+  expect(text).toContain("\n  for alice, finance; 1 of 2 have approved, alice\n");
   expect(text).toContain("(then skip)");
   expect(text).toContain('{"text":"draft"}');
   expect(text).toContain("pawl approve '019b:ask[2]'   or   pawl reject '019b:ask[2]'");

@@ -43,6 +43,8 @@ function detailOf(event: Event): string {
       return event.attempt === undefined ? event.message : `${event.message} ${costOf(event)}`;
     case "approvalAnswered":
       return [event.answer, answeredBy(event) ?? "", event.comment ?? ""].join(" ");
+    case "approvalCounted":
+      return [answeredBy(event) ?? "", event.comment ?? ""].join(" ");
     case "timerFired":
       return event.timer;
     case "signalReceived":

@@ -96,6 +96,7 @@ function renderApproval(approval: OpenApproval, { paint, now }: PageOptions): st
     `${paint("magenta", "?")} ${paint("bold", sanitize(path))} of ${sanitize(workflow_name)}: ${sanitize(message)}`,
     `  since ${formatTime(Date.parse(since), now)}${limit}`,
   ];
+  if (approval.terms !== null) lines.push(`  ${sanitize(approval.terms)}`);
   if (shown !== null) lines.push(`  ${truncate(sanitize(writeExact(shown)), SHOWN_COLUMNS)}`);
   if (schema !== null) lines.push(paint("dim", `  Data fit ${truncate(sanitize(writeExact(schema)), SHOWN_COLUMNS)}`));
   const address = shellWord(`${run_id}:${placeOf(approval)}`);
