@@ -49,7 +49,8 @@ export interface RunHost {
 export type RunRequest =
   /** Loads a parked run and goes on with it; without effect on one that is under way. `releases`: held steps go on too. */
   | { readonly type: "resume"; readonly releases?: boolean }
-  | { readonly type: "cancel"; readonly by?: string; readonly reason?: string }
+  /** `once`: nothing where it stops already, which a second request would end as it stands. */
+  | { readonly type: "cancel"; readonly by?: string; readonly reason?: string; readonly once?: boolean }
   /** The first answer wins; a later one gets `APPROVAL_CONFLICT` with who was first. */
   | { readonly type: "answer"; readonly path: string; readonly answer: ApprovalAnswer }
   | {

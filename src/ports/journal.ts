@@ -1,5 +1,5 @@
 import type { Policy, PolicyDecision } from "../core/graph/policy.ts";
-import type { Event } from "../core/history/events.ts";
+import type { Event, RunPlace } from "../core/history/events.ts";
 
 /** Runs are numbered inside one journal; the number is never shown to users. */
 export type RunNo = number;
@@ -42,6 +42,10 @@ export interface Journal {
   countRunsByStatus(filter: Omit<RunSelection, "status">): Promise<ReadonlyMap<RunStatus, number>>;
   /** What the rows of a tenant's runs say that they have stored (`storedBytes`), together. */
   sumStoredBytes(tenantId: string): Promise<number>;
+  /** What a run waits for that is in line for a place. Undefined: it is not. */
+  findLine(run: RunNo): Promise<Line | undefined>;
+  /** Some of the runs that a newer one in line wants cancelled. */
+  listOvertaken(): Promise<readonly string[]>;
   /** The number of open questions to people in all runs. */
   countApprovals(): Promise<number>;
   /** Claims unfinished runs that must go on now (not parked, or `wakeAt <= now`), oldest first, for this process. */
@@ -68,6 +72,13 @@ export interface Journal {
   /** Deletes an ended run with its events, values and outbox, atomically. Shared blobs and pinned texts stay. False: no such run, or not ended. */
   deleteRun(run: RunNo): Promise<boolean>;
   close(): Promise<void>;
+}
+
+export interface Line {
+  /** Some of the runs that have the places. */
+  readonly holders: readonly string[];
+  /** How many runs are before it. */
+  readonly before: number;
 }
 
 /** A place in the order of all commits: nothing is committed before a place that was read. */
@@ -185,6 +196,11 @@ export interface RunPatch {
   readonly costMicro?: number;
   /** Set with `costMicro`. */
   readonly uncertainMicro?: number | null;
+  /**
+   * It is in the line of its key from now on, or out of it. In the same commit the first ones in line get the places that are free:
+   * they are not parked any more. With `skip` a run that would have to wait is refused as `full`.
+   */
+  readonly place?: RunPlace & { readonly isOver: boolean };
   /** Questions that wait for a person. */
   readonly openApprovals?: number;
   /** About how many bytes its events and values take by now. */
@@ -243,7 +259,7 @@ export function holdsSteps({ completedAt, error }: RunRecord): boolean {
 /** It should go on now: a process should drive it. */
 export function wantsDriver(run: RunRecord, now: number): boolean {
   if (run.completedAt !== undefined || holdsSteps(run)) return false;
-  return run.status === "queued" || run.status === "running" || (run.wakeAt !== undefined && run.wakeAt <= now);
+  return !run.parked || (run.wakeAt !== undefined && run.wakeAt <= now);
 }
 
 /** Selects runs. */
@@ -287,6 +303,8 @@ type AppendRefusal =
   | "fenced"
   /** There is a run of this id. */
   | "taken"
+  /** No place of its key is free, and it does not wait for one. */
+  | "full"
   /** The entry itself cannot be stored, and would be refused again. */
   | "refused";
 

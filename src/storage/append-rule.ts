@@ -91,6 +91,11 @@ export function taken(id: string): Refusal {
   return { ok: false, reason: "taken", message: `There is a run ${id} already.` };
 }
 
+/** No place of its key is free, and it does not wait for one. */
+export function full({ limit }: { readonly limit: number }): Refusal {
+  return { ok: false, reason: "full", message: `As many runs as may go on at once (${limit}) go on or wait.` };
+}
+
 function conflict(message: string): Refusal {
   return { ok: false, reason: "conflict", message };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Journal, LOG_BEGIN, type ViolationFilter } from "../../src/ports/journal.ts";
+import type { RunPlace } from "../../src/core/history/events.ts";
+import { type Journal, LOG_BEGIN, type RunNo, type RunPatch, type ViolationFilter } from "../../src/ports/journal.ts";
 import { createRun, newRun, readPaths, readWholeLog, reserveRuns, started, succeeded } from "./journal-samples.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -16,6 +17,81 @@ export function describeJournalContract(name: string, { open, isDurable }: Journ
     onTestFinished(() => journal.close());
     return journal;
   }
+
+  describe(`${name}: places`, () => {
+    const IN_LINE = { status: "queued", parked: true } as const;
+    const asks = (more: Partial<RunPlace> = {}) => ({
+      ...IN_LINE,
+      place: { key: "k", limit: 1, whenFull: "queue" as const, isOver: false, ...more },
+    });
+    const leaves = (journal: Journal, run: RunNo) =>
+      journal.append([
+        {
+          run,
+          afterSeq: 1,
+          events: [{ event: started("end") }],
+          patch: { status: "completed", parked: false, completedAt: 5, place: { ...asks().place, isOver: true } },
+        },
+      ]);
+    const goOn = async (journal: Journal, runs: readonly RunNo[]) =>
+      (await Promise.all(runs.map((run) => journal.readRun(run)))).map((run) => run?.parked === false);
+
+    test("of one key as many runs go on as its first in line says, and the next when one has ended, in their order", async () => {
+      const journal = await openInNewFolder();
+      const runs: RunNo[] = [];
+      for (let n = 0; n < 4; n += 1) runs.push(await createRun(journal, `r${n}`, { patch: asks() }));
+      const other = await createRun(journal, "other", { patch: asks({ key: "other" }) });
+      const [first = 0, second = 0, third = 0, last = 0] = runs;
+      expect(await goOn(journal, [...runs, other])).toEqual([true, false, false, false, true]);
+      expect(await journal.findLine(first)).toBeUndefined();
+      expect(await journal.findLine(third)).toEqual({ holders: ["r0"], before: 1 });
+
+      await leaves(journal, second);
+      expect(await goOn(journal, [third, last])).toEqual([false, false]);
+      await leaves(journal, first);
+      expect(await goOn(journal, [third, last])).toEqual([true, false]);
+      await leaves(journal, third);
+      expect(await goOn(journal, [last])).toEqual([true]);
+    });
+
+    test("who says that more may go on does not overtake who says that fewer may", async () => {
+      const journal = await openInNewFolder();
+      const runs: RunNo[] = [];
+      for (const limit of [1, 1, 3, 3, 3])
+        runs.push(await createRun(journal, `r${runs.length}`, { patch: asks({ limit }) }));
+      expect(await goOn(journal, runs)).toEqual([true, false, false, false, false]);
+      await leaves(journal, runs[0] ?? 0);
+      expect(await goOn(journal, runs.slice(1))).toEqual([true, true, true, false]);
+    });
+
+    test("a run that would have to wait and is to be skipped is not created, and the rest of its batch is", async () => {
+      const journal = await openInNewFolder();
+      const [a = 0, b = 0, c = 0] = await reserveRuns(journal, 3);
+      const entry = (run: RunNo, patch: RunPatch) => ({
+        run,
+        afterSeq: 0,
+        create: newRun(`r${run}`),
+        events: [{ event: started("a") }],
+        patch,
+      });
+      const skips = asks({ whenFull: "skip" });
+      expect(await journal.append([entry(a, skips), entry(b, skips), entry(c, {})])).toEqual([
+        { ok: true },
+        { ok: false, reason: "full", message: expect.any(String) },
+        { ok: true },
+      ]);
+      expect(await journal.readRun(b)).toBeUndefined();
+    });
+
+    test("a run in line that wants it has the oldest ones cancelled, all but as many as there are places", async () => {
+      const journal = await openInNewFolder();
+      const place = { limit: 2, whenFull: "cancelOlder" } as const;
+      for (let n = 0; n < 2; n += 1) await createRun(journal, `r${n}`, { patch: asks(place) });
+      expect(await journal.listOvertaken()).toEqual([]);
+      for (let n = 2; n < 5; n += 1) await createRun(journal, `r${n}`, { patch: asks(place) });
+      expect(await journal.listOvertaken()).toEqual(["r0", "r1", "r2"]);
+    });
+  });
 
   describe(`${name}: appending`, () => {
     test("events come back in order, numbered from 1, without their values", async () => {

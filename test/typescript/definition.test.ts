@@ -192,6 +192,11 @@ test("a callback whose text cannot be read is run as it is", () => {
 const odd = (options: object) => options as never;
 
 test.each<readonly [string, Callback, string]>([
+  [
+    "a key of runs that is no field",
+    () => workflow("w", { runsAtOnce: { key: "a b" } }, () => 1),
+    "`key` of `runsAtOnce` is `a b`",
+  ],
   ["an option that is misspelt", () => run("a", {}, () => 1, odd({ retries: 3 })), "`retries` is no option of `a`"],
   ["half a version", () => run("a", {}, () => 1, { version: 1.5 }), "`version` of `a` is `1.5`"],
   ["a growth of pauses", () => run("a", {}, () => 1, { retry: odd({ attempts: 2, backoff: "cubic" }) }), "`backoff`"],

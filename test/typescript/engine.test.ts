@@ -469,3 +469,37 @@ test("what is no JSON is refused by name", async () => {
   const { id } = await pawl.start(flow, {});
   await expect(pawl.run(id).result()).rejects.toMatchObject({ message: "It gave no JSON, but a function." });
 });
+
+test("of runs with one key as many go on as `runsAtOnce` says, the others in their order, and one that is skipped is refused", async () => {
+  const order: string[] = [];
+  let most = 0;
+  let underWay = 0;
+  const flow = (name: string, whenFull: "queue" | "skip") =>
+    workflow(
+      name,
+      {
+        input: z.object({ customer: z.object({ id: z.number() }), n: z.number() }),
+        runsAtOnce: { key: "customer.id", whenFull },
+      },
+      ({ input }) =>
+        run(`${name} work`, { input }, async ({ input }) => {
+          underWay += 1;
+          most = Math.max(most, underWay);
+          order.push(`${name} ${input.n}`);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          underWay -= 1;
+          return input.n;
+        }),
+    );
+  const queue = flow("queue", "queue");
+  const skip = flow("skip", "skip");
+  const pawl = await open({}, queue, skip);
+  const customer = { id: 7 };
+  const started: { result(): Promise<number> }[] = [];
+  for (let n = 0; n < 5; n += 1) started.push(await pawl.start(queue, { customer, n }));
+  expect(await Promise.all(started.map((each) => each.result()))).toEqual([0, 1, 2, 3, 4]);
+  expect([most, order]).toEqual([1, [0, 1, 2, 3, 4].map((n) => `queue ${n}`)]);
+  const first = await pawl.start(skip, { customer, n: 0 });
+  await expect(pawl.start(skip, { customer, n: 1 })).rejects.toMatchObject({ code: "PLACES_TAKEN" });
+  expect(await first.result()).toBe(0);
+});

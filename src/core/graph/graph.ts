@@ -20,6 +20,8 @@ export interface Graph {
   readonly schedule?: string;
   /** Triggers that start the workflow; armed by `pawl serve`. */
   readonly trigger?: Trigger;
+  /** How many of its runs go on at once. */
+  readonly concurrency?: Concurrency;
   /** Names of environment variables that prompts may read. */
   readonly envAllowed: readonly string[];
   /** The workflows of programs that it calls, which only a process with their functions can drive. Added at the start of a run. */
@@ -29,6 +31,19 @@ export interface Graph {
 }
 
 export type Dialect = "sandcastle" | "uhlp" | "terminal" | "agents" | "typescript" | "direct";
+
+/** Runs with one key share places, each tenant's apart. A run of a call is part of the run that calls, and needs none. */
+export interface Concurrency {
+  /** Of the input alone: a text, number or boolean. Absent: all runs share the places. */
+  readonly key?: Expr;
+  readonly limit: number;
+  readonly whenFull: WhenFull;
+  /** Workflows with the same scope share places. Absent: the workflow's own. */
+  readonly scope?: string;
+}
+
+/** A new run waits in line; the oldest ones are cancelled for it; or it is not started. */
+export type WhenFull = "queue" | "cancelOlder" | "skip";
 
 export interface InputContract {
   /** JSON Schema of the input, checked before the run starts. */

@@ -22,9 +22,11 @@ const SAMPLES: { readonly [T in EventType]: Required<Event & { type: T }> } = {
     onExceeded: "ask",
     options: { agent: "inline" },
     lineage: { kind: "fork", run: "r0", fromPath: "a" },
+    place: { key: "k", limit: 1, whenFull: "queue" },
   },
   runHeld: { type: "runHeld", at: 1, decided: [] },
-  runResumed: { type: "runResumed", at: 1, releases: true, decided: [] },
+  runResumed: { type: "runResumed", at: 1, releases: true, queues: true, decided: [] },
+  placeTaken: { type: "placeTaken", at: 1, decided: [] },
   stepStarted: { type: "stepStarted", ...step, startedAt: 3, flight: 4, decided: ["d"], bytes: 5_000 },
   stepSucceeded: {
     type: "stepSucceeded",

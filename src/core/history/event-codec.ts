@@ -21,6 +21,7 @@ const TYPES: Readonly<Record<EventType, true>> = {
   runStarted: true,
   runHeld: true,
   runResumed: true,
+  placeTaken: true,
   stepStarted: true,
   stepSucceeded: true,
   stepFailed: true,

@@ -1,4 +1,4 @@
-import type { UseLimits } from "../graph/graph.ts";
+import type { UseLimits, WhenFull } from "../graph/graph.ts";
 import type { PolicyDecision } from "../graph/policy.ts";
 import type { Json, JsonObject } from "../json.ts";
 
@@ -11,6 +11,7 @@ export type Event =
   | RunStarted
   | RunHeld
   | RunResumed
+  | PlaceTaken
   | StepStarted
   | StepSucceeded
   | StepFailed
@@ -72,6 +73,16 @@ export interface RunStarted extends InputTaken {
   readonly options?: JsonObject;
   /** A rerun or fork: outcomes of that run are taken over, except of the step at `fromPath` and what depends on it. */
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
+  /** It begins when it has a place (`placeTaken`). */
+  readonly place?: RunPlace;
+}
+
+/** What a run shares with others: of those with one key at most `limit` have a place. */
+export interface RunPlace {
+  /** A hash of whose key it is and of its value. */
+  readonly key: string;
+  readonly limit: number;
+  readonly whenFull: WhenFull;
 }
 
 /** A person has suspended the run. It stays so until a person resumes it, even if processes start and end meanwhile. */
@@ -84,6 +95,13 @@ export interface RunResumed extends EventCommon {
   readonly type: "runResumed";
   /** A person wants it: steps that were held go on too, and the deaths that counted against steps are forgotten. */
   readonly releases?: true;
+  /** It has given its place away, and goes on when it has another. */
+  readonly queues?: true;
+}
+
+/** What has waited for a place takes effect: the start of the run, or that it was resumed. */
+interface PlaceTaken extends EventCommon {
+  readonly type: "placeTaken";
 }
 
 /** Value: the bound input, secrets masked. Left out where the outcome lands in the same commit. */

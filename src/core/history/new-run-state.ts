@@ -32,6 +32,8 @@ export function newRunState(graph: IndexedGraph, mostBegun = MOST_BEGUN): RunSta
     mostBegun,
     isSuspended: false,
     isHeld: false,
+    place: undefined,
+    queued: undefined,
     budget: {
       limitMicro: undefined,
       spentMicro: 0,

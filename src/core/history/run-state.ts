@@ -3,7 +3,7 @@ import type { IndexedFlow, IndexedGraph, IndexedStep } from "../graph/indexed-gr
 import type { Shape } from "../graph/shape.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Queue } from "../queue.ts";
-import type { Amounts, FinalStatus } from "./events.ts";
+import type { Amounts, FinalStatus, RunPlace, RunResumed, RunStarted } from "./events.ts";
 
 /**
  * The state of one run: a fold over its events, owned by the caller and updated in place. It holds handles, never
@@ -49,6 +49,9 @@ export interface RunState {
   isSuspended: boolean;
   /** Held by a person: only `runResumed` makes it go on. */
   isHeld: boolean;
+  place: RunPlace | undefined;
+  /** The event that takes effect when the run has a place. */
+  queued: RunStarted | RunResumed | undefined;
   readonly budget: Budget;
   /** What its values of more than 4 KiB take together, as JSON. */
   storedBytes: number;

@@ -9,7 +9,7 @@ import { applyCostReserved } from "./budget/paid-calls.ts";
 import { cancelScope } from "./flow/losses.ts";
 import { beginLater } from "./flow/start-item.ts";
 import { applyCancelRequested, dropTasksInFlight, killRun, stopRun } from "./run/cancel.ts";
-import { applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
+import { applyPlaceTaken, applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
 import {
   applyApprovalAnswered,
   applyApprovalAsked,
@@ -32,6 +32,8 @@ export function applyEvent(turn: Turn, event: Event): void {
       return applyRunHeld(turn);
     case "runResumed":
       return applyRunResumed(turn, event);
+    case "placeTaken":
+      return applyPlaceTaken(turn);
     case "stepStarted": {
       const instance = turn.state.active.get(event.path);
       if (instance?.phase !== "dispatched" || instance.attempt !== event.attempt) return;

@@ -6,7 +6,7 @@ export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 
 /** The status of the run as people see it. */
 export function runStatus(state: RunState): OpenStatus | FinalStatus {
-  if (state.phase === "new") return "queued";
+  if (state.phase === "new" || (state.phase === "open" && state.queued !== undefined)) return "queued";
   if (state.phase === "finished" && state.ending !== undefined) return state.ending.status;
   if (!isParked(state)) return "running";
   return state.approvalsOpen > 0 && !state.isHeld ? "awaiting_approval" : "waiting";
@@ -15,7 +15,7 @@ export function runStatus(state: RunState): OpenStatus | FinalStatus {
 /** Nothing to do until a timer fires, a signal comes or a person answers: the run can leave memory. */
 export function isParked(state: RunState): boolean {
   if (state.phase !== "open") return false;
-  if (state.isHeld) return true;
+  if (state.isHeld || state.queued !== undefined) return true;
   if (state.later.size > 0) return false;
   const isAsked = isBudgetAsked(state);
   for (const { phase } of state.active.values()) {
@@ -25,10 +25,10 @@ export function isParked(state: RunState): boolean {
   return true;
 }
 
-/** Parked, and only a person or an event from outside can change that, not time alone. */
+/** Parked, and only a person, an event from outside or another run can change that, not time alone. */
 export function waitsForOthers(state: RunState): boolean {
   if (!isParked(state)) return false;
-  if (state.isHeld) return true;
+  if (state.isHeld || state.queued !== undefined) return true;
   for (const { phase, signal } of state.active.values()) if (phase === "waiting" && signal === undefined) return false;
   return true;
 }

@@ -1,4 +1,5 @@
 import { suggest } from "../did-you-mean.ts";
+import { reportKey } from "../places.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { checkFields } from "./check-fields.ts";
@@ -8,6 +9,7 @@ import type { StepDefinition } from "./parse-step.ts";
 import { leavesStorage } from "./references/reference.ts";
 import { slotsOfStep } from "./references/slots.ts";
 import { type Slot, slotsOf } from "./references/template.ts";
+import { slotsOfValue } from "./references/value.ts";
 import { findCycles, type StepGraph } from "./step-graph.ts";
 
 /** Checks what holds between steps: ids, dependencies, references and items. */
@@ -24,6 +26,9 @@ export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: Pr
   for (const slot of workflow.storagePath === undefined ? [] : slotsOf(workflow.storagePath)) {
     checkStepExists(slot, graph, problems);
   }
+  const { key } = workflow.concurrency ?? {};
+  for (const slot of key === undefined ? [] : slotsOfValue(key))
+    if (slot.reference.to !== "input") reportKey(slot, problems);
   checkFields({ workflow, graph, domains, problems });
 }
 

@@ -38,6 +38,7 @@ function toWorkflow(read: ReadWorkflow, reader: Reader, hasChromium: () => boole
     sandstormUrl: read.sandstorm_url,
     references: read.references,
     schedule: read.schedule,
+    concurrency: read.concurrency,
     limits: toRunLimits(read.limits, read.max_cost_usd),
     input: toInputContract(read.input_schema),
     envAllowed: (read.env?.allow ?? []).map(({ value }) => value),

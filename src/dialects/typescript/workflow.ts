@@ -1,5 +1,6 @@
 import { checkGraph } from "../../core/graph/check-graph.ts";
-import type { DagFlow, Graph, Trigger } from "../../core/graph/graph.ts";
+import { isEventField } from "../../core/graph/event-match.ts";
+import type { Concurrency, DagFlow, Graph, Trigger, WhenFull } from "../../core/graph/graph.ts";
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
@@ -28,6 +29,16 @@ export interface WorkflowOptions<In, Out> {
   readonly timeout?: Duration;
   /** Steps under way at once. */
   readonly concurrency?: number;
+  /** How many of its runs go on at once, which `concurrency` does not say: of those with one key, a field of the input such as `customer.id`. */
+  readonly runsAtOnce?: {
+    readonly key?: string;
+    /** Default: 1. */
+    readonly limit?: number;
+    /** Where no place is free. Default: a run waits in line. */
+    readonly whenFull?: WhenFull;
+    /** Workflows with the same scope share the places. */
+    readonly scope?: string;
+  };
   /** What starts it by itself, where the engine serves. */
   readonly trigger?:
     | { readonly cron: string; readonly timezone?: string }
@@ -89,14 +100,21 @@ function checkOptionsOf(name: string, options: WorkflowOptions<object, object>):
     budget: ANYTHING,
     timeout: DURATION,
     concurrency: COUNT,
+    runsAtOnce: ANYTHING,
     trigger: ANYTHING,
   });
   const then = oneOf("stop", "ask");
+  const key = {
+    is: "a field of the input, such as `customer.id`",
+    holds: (value: unknown) => isEventField(String(value)),
+  };
+  const whenFull = oneOf("queue", "cancelOlder", "skip");
+  checkOptions("`runsAtOnce`", options.runsAtOnce ?? {}, { key, limit: COUNT, whenFull, scope: TEXT });
   checkOptions("`budget`", options.budget ?? {}, { usd: AMOUNT, tokens: COUNT, tries: COUNT, then });
 }
 
 function toGraph(name: string, options: WorkflowOptions<object, object>, flow: DagFlow): Graph {
-  const { description, input, budget = {}, timeout, concurrency, trigger } = options;
+  const { description, input, budget = {}, timeout, concurrency, runsAtOnce, trigger } = options;
   const schema = input === undefined ? undefined : toJsonSchema(input);
   const timeoutMs = durationOf(timeout);
   return {
@@ -122,9 +140,20 @@ function toGraph(name: string, options: WorkflowOptions<object, object>, flow: D
     },
     ending: { deadLetter: true },
     ...(trigger === undefined ? {} : { trigger: toTrigger(trigger) }),
+    ...(runsAtOnce === undefined ? {} : { concurrency: toConcurrency(runsAtOnce) }),
     envAllowed: [],
     settings: {},
   };
+}
+
+function toConcurrency({
+  key,
+  limit = 1,
+  whenFull = "queue",
+  scope,
+}: NonNullable<WorkflowOptions<object, object>["runsAtOnce"]>): Concurrency {
+  const given = { ...(key === undefined ? {} : { key: inputAt(...key.split(".")) }), limit, whenFull };
+  return scope === undefined ? given : { ...given, scope };
 }
 
 const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

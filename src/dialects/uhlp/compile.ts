@@ -9,7 +9,7 @@ import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
 import { freeId, type LowerContext } from "./lower/lower-context.ts";
-import { lowerFlow } from "./lower/lower-flow.ts";
+import { lowerConcurrency, lowerFlow } from "./lower/lower-flow.ts";
 import { namesGiven } from "./lower/lower-work.ts";
 import { findTemplateFault, findUnfilledNames, remedyForUnfilled } from "./prompts/check-template.ts";
 import {
@@ -142,6 +142,7 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
 function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
   const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
   const flow = lowerFlow(level, workflow, context);
+  const concurrency = lowerConcurrency(workflow, level, context);
   if (flow === undefined) return undefined;
   return {
     format: 1,
@@ -153,6 +154,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
     limits: { ...toRunLimits(workflow.limits, maxCostUsd), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     ending: { deadLetter },
     trigger,
+    ...(concurrency && { concurrency }),
     envAllowed: [...context.variables],
     settings: references === undefined ? {} : { references },
   };

@@ -78,14 +78,20 @@ export class LoadedRuns {
   /** Leaves a run alone that is in memory already: two sessions would be two writers. */
   async load(record: RunRecord): Promise<LiveRun> {
     const known = this.#runs.get(record.no);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#takePlace(known, record);
     const loading = this.#loading.get(record.no) ?? this.#rebuild(record);
     this.#loading.set(record.no, loading);
     try {
-      return await loading;
+      return this.#takePlace(await loading, record);
     } finally {
       this.#loading.delete(record.no);
     }
+  }
+
+  /** A run in line rests until it is given a place, in the commit of whoever has left it. */
+  #takePlace(run: LiveRun, { parked }: RunRecord): LiveRun {
+    if (run.state.queued !== undefined && !parked) run.apply({ type: "placeTaken", at: this.#parts.clock.now() });
+    return run;
   }
 
   /** Goes on with a run where its last process has left it. Throws `RUN_ELSEWHERE` where another process drives it. */

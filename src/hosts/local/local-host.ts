@@ -31,6 +31,11 @@ import { WakeUps } from "./wake-ups.ts";
 /** A run that is due and yet parked on disk goes on here, and its commit is under way: it is not looked at again at once. */
 const LOOK_AGAIN_MS = 100;
 
+/** Why a run stops here that is no defect. */
+const EXPECTED: ReadonlySet<string> = new Set(["OWNER_GONE", "RUN_ID_TAKEN", "PLACES_TAKEN"]);
+
+const NOT_OURS: ReadonlySet<string> = new Set(["RUN_ELSEWHERE", "RUN_FINISHED", "RUN_NOT_FOUND", "OWNER_GONE"]);
+
 /** Drives runs in this process: sessions with a commit queue over a journal, a clock and executors. */
 export class LocalHost implements RunHost {
   readonly #options: LocalHostOptions;
@@ -114,8 +119,12 @@ export class LocalHost implements RunHost {
     this.#tasks.forget(run);
     this.#parts.ledger.leave(run);
     this.#parts.secrets.forget(run.no);
-    // Others that wait for room are taken up at once.
-    if (this.#wakeUps.isFull) void this.takeUpDue().catch((error: unknown) => this.#wakeUps.retryLater(error));
+    // Others that wait for room, or for its place, are taken up at once; and so is a new one that has got a place.
+    if (!this.#wakeUps.isFull && run.state.place === undefined) return;
+    void Promise.resolve()
+      .then(() => this.#releasing)
+      .then(() => Promise.all([this.takeUpDue(), this.#cancelOvertaken()]))
+      .catch((error: unknown) => this.#wakeUps.retryLater(error));
   }
 
   // --- The life of a run ---
@@ -312,9 +321,20 @@ export class LocalHost implements RunHost {
     await this.#parts.budgets.open();
     await this.#parts.budgets.settleDead();
     const resumed = await this.#wakeUps.takeUpDue();
+    await this.#cancelOvertaken();
     await this.#outbox.drain();
     await this.#wakeUps.setAlarm(this.#options.clock.now() + LOOK_AGAIN_MS);
     return { resumed };
+  }
+
+  /** Those that others drive are theirs to cancel: they look as often. After a death in between whoever looks next does it. */
+  async #cancelOvertaken(): Promise<void> {
+    const request = { type: "cancel", by: "concurrency", reason: "A newer run takes its place.", once: true } as const;
+    if (this.#isParking || this.#options.drives?.runs === "none") return;
+    for (const id of await this.#options.journal.listOvertaken())
+      await this.#requests.perform(id, request).catch((error: unknown) => {
+        if (!isPawlError(error) || !NOT_OURS.has(error.code)) throw error;
+      });
   }
 
   /** Others have taken over what this process drives: it stops at once, and records nothing of it. */
@@ -382,7 +402,7 @@ export class LocalHost implements RunHost {
 
   /** The run stops in this process. Its record on disk is whole, and the next load goes on from there. */
   #abandon(run: LiveRun, error: unknown): void {
-    const isExpected = isPawlError(error) && (error.code === "OWNER_GONE" || error.code === "RUN_ID_TAKEN");
+    const isExpected = isPawlError(error) && EXPECTED.has(error.code);
     if (!isExpected) this.#options.onDefect(error);
     if (this.#runs.byNo(run.no) !== run) return;
     this.#runs.giveUp(run);

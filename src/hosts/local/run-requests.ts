@@ -1,6 +1,7 @@
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { SentKey } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
+import { isParked } from "../../core/interpreter/run-status.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { ApprovalAnswer, RunRequest } from "../run-host.ts";
 import {
@@ -54,9 +55,12 @@ export class RunRequests {
     if (record.completedAt === undefined) {
       refuseWhenParking();
       const run = await runs.load(record);
-      const { isHeld, stepsHeld } = run.state;
-      if (releases && stepsHeld > 0) run.apply({ type: "runResumed", at: clock.now(), releases: true });
-      else if (isHeld) run.apply({ type: "runResumed", at: clock.now() });
+      const { isHeld, stepsHeld, place, queued } = run.state;
+      // At rest it has given its place away.
+      const again = place !== undefined && isParked(run.state) ? ({ queues: true } as const) : {};
+      if (queued === undefined && releases && stepsHeld > 0)
+        run.apply({ type: "runResumed", at: clock.now(), releases: true, ...again });
+      else if (queued === undefined && isHeld) run.apply({ type: "runResumed", at: clock.now(), ...again });
       runs.parkIfIdle(run);
     }
     return readRecord(journal, record.no);
@@ -64,12 +68,13 @@ export class RunRequests {
 
   cancel(
     runId: string,
-    options: { readonly by?: string; readonly reason?: string },
+    { once, ...options }: { readonly by?: string; readonly reason?: string; readonly once?: boolean },
     id: number | undefined,
   ): Promise<RunRecord> {
     const { clock, runs } = this.#parts;
     return runs.with(runId, async (run) => {
-      run.apply({ type: "cancelRequested", at: clock.now(), ...options });
+      if (once !== true || run.state.stopping === undefined)
+        run.apply({ type: "cancelRequested", at: clock.now(), ...options });
       run.addAnswer(id);
       await run.durable();
       return run.toRecord();

@@ -1,3 +1,4 @@
+import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Inbox } from "../../ports/inbox.ts";
 import { type Journal, type RunRecord, UNFINISHED_STATUSES } from "../../ports/journal.ts";
@@ -55,6 +56,11 @@ export function createRestateHost(parts: RestateHostParts): RestateHost {
     },
     recover: () => host.recover(),
     async startRun(start) {
+      if (start.definition.graph.concurrency !== undefined)
+        throw new PawlError("NOT_SUPPORTED", {
+          message: `"${start.definition.graph.name}" says \`concurrency\`, and Restate drives the runs.`,
+          remedy: "Serve it without `RESTATE_URL`.",
+        });
       const record = await starts.startRun(start);
       api.start(record.id);
       return record;

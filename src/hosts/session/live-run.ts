@@ -254,10 +254,10 @@ export class LiveRun implements Committer, ObservedRun {
   }
 
   #refuse({ reason, message }: Extract<AppendResult, { readonly ok: false }>): void {
-    const isTaken = reason === "taken";
-    const why = isTaken ? new PawlError("RUN_ID_TAKEN", { message }) : ownerGone(message);
+    const code = reason === "taken" ? "RUN_ID_TAKEN" : reason === "full" ? "PLACES_TAKEN" : undefined;
+    const why = code === undefined ? ownerGone(message) : new PawlError(code, { message });
     this.leave(why);
-    this.#hooks.broken(this, isTaken || reason === "fenced" ? why : new Error(message));
+    this.#hooks.broken(this, code !== undefined || reason === "fenced" ? why : new Error(message));
   }
 
   failed(error: unknown): void {

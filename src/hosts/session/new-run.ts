@@ -1,11 +1,15 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
+import { eventKey } from "../../core/graph/event-match.ts";
+import type { Concurrency } from "../../core/graph/graph.ts";
 import { inputNamesOf } from "../../core/graph/shape.ts";
-import type { RunStarted } from "../../core/history/events.ts";
+import type { RunPlace, RunStarted } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { NewRun } from "../../ports/journal.ts";
 import type { RunStart } from "../run-host.ts";
 import type { Pinned } from "./graph-cache.ts";
-import { inputProjection, type TextTools } from "./values/project-output.ts";
+import { evaluateOnInput, inputProjection, type TextTools } from "./values/project-output.ts";
 
 interface Identity {
   readonly runId: string;
@@ -53,8 +57,27 @@ export function toRunStarted(
     options,
     lineage,
     sealed,
+    place: definition.graph.concurrency && placeOf(definition.graph.concurrency, start, tools),
     ...inputProjection(definition.graph, storedInput, tools),
   };
+}
+
+/** The key is stored as a hash: it may be of a secret. Throws `INPUT_INVALID` where there is none: runs without a key do not share one. */
+function placeOf({ key, limit, whenFull, scope }: Concurrency, start: RunStart, tools: TextTools): RunPlace {
+  const { input, tenantId, definition } = start;
+  const { name } = definition.graph;
+  let isMissing = false;
+  const noteMissing = () => {
+    isMissing = true;
+  };
+  const value =
+    key === undefined ? "" : eventKey(["key"], () => evaluateOnInput(key, input, { ...tools, noteMissing }));
+  if (value === undefined || isMissing) {
+    const message = `The key under \`concurrency\` of "${name}" is missing in the input, too long, or no text, number or boolean.`;
+    throw new PawlError("INPUT_INVALID", { message });
+  }
+  const whose = [tenantId ?? null, scope === undefined ? "workflow" : "scope", scope ?? name, value];
+  return { key: createHash("sha256").update(writeExact(whose)).digest("base64url"), limit, whenFull };
 }
 
 /** UUIDv7 (RFC 9562): sorts by time, so that short ids and lists read well. */

@@ -1,7 +1,8 @@
+import type { RunPlace } from "../../core/history/events.ts";
 import type { RunState } from "../../core/history/run-state.ts";
 import { findHeld } from "../../core/interpreter/attempt/crashes.ts";
 import { computeUncertain } from "../../core/interpreter/budget/paid-calls.ts";
-import { nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
+import { isParked, nextTimerAt, runStatus } from "../../core/interpreter/run-status.ts";
 import type { NewEvent, NewRun, RunPatch, RunRecord } from "../../ports/journal.ts";
 
 /** The columns of the runs table that change. */
@@ -21,6 +22,8 @@ export class RunRow {
   #shown: RunRowFields;
   #costShownAt = 0;
   #storedBytes: number;
+  /** A run that has been at rest has given its place away. */
+  #hasLeft = false;
 
   constructor(shown: RunRowFields) {
     this.#shown = shown;
@@ -37,12 +40,15 @@ export class RunRow {
     const end = last?.type === "runFinished" ? last : undefined;
     const was = this.#shown;
     const status = runStatus(state);
-    const parked = status === "waiting" || status === "awaiting_approval";
+    const parked = isParked(state);
     const wakeAt = parked ? nextTimerAt(state) : undefined;
     const openApprovals = end === undefined ? state.approvalsOpen : 0;
     const held = end === undefined ? findHeld(state) : undefined;
     const error = end === undefined ? held && { code: held.code, message: held.message } : endError(end);
+    const rests = end !== undefined || (parked && (state.isHeld || held !== undefined));
+    const place = state.place && this.#movedInLine(state.place, state, { events, rests });
     const hasMoved =
+      place !== undefined ||
       error?.message !== was.error?.message ||
       status !== was.status ||
       parked !== was.parked ||
@@ -64,12 +70,25 @@ export class RunRow {
       ...(openApprovals === was.openApprovals ? {} : { openApprovals }),
       ...(showsCost ? { costMicro, uncertainMicro } : {}),
       storedBytes,
-      ...(was.status === "queued" ? { startedAt: state.startedAt } : {}),
+      ...(place === undefined ? {} : { place }),
+      ...(was.status === "queued" && state.root !== undefined ? { startedAt: state.startedAt } : {}),
       ...(end === undefined ? {} : { completedAt: end.at }),
       ...(error?.message === was.error?.message ? {} : { error: error ?? null }),
     };
     this.#shown = patched(was, patch);
     return patch;
+  }
+
+  /** In line it waits, rest or not; who is at rest otherwise has no place. */
+  #movedInLine(
+    place: RunPlace,
+    { queued }: RunState,
+    { events, rests }: { readonly events: readonly NewEvent[]; readonly rests: boolean },
+  ): RunPatch["place"] {
+    const joins = queued !== undefined && events.some(({ event }) => event === queued);
+    const leaves = queued === undefined && rests && !this.#hasLeft;
+    if (joins || leaves) this.#hasLeft = leaves;
+    return joins || leaves ? { ...place, isOver: leaves } : undefined;
   }
 }
 

@@ -40,6 +40,8 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
       return told("run.held");
     case "runResumed":
       return told("run.resumed");
+    case "placeTaken":
+      return told("run.place_taken");
     case "stepStarted":
       return told("step.started");
     case "stepSucceeded":

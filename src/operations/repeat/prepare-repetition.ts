@@ -223,7 +223,7 @@ function refuseMissing({ name, flow }: Graph, fromPath: string): void {
 }
 
 async function readInput(reading: RunReading): Promise<JsonObject> {
-  const handle = reading.history.state.root?.frame.inputHandle ?? 0;
+  const handle = 1;
   return asObject((await readHandles(reading, [handle]))(handle));
 }
 

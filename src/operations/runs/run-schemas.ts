@@ -149,6 +149,14 @@ export const runSchema = runSummarySchema
       )
       .optional()
       .describe("Absent: it has none."),
+    place_wait: z
+      .object({
+        says: z.string(),
+        holders: z.array(z.string()).describe("Some of the runs that have the places."),
+        before: z.number().int().describe("How many runs are before it."),
+      })
+      .optional()
+      .describe("It is in line for a place of its key, by `concurrency` of its workflow."),
     capacity_waits: z
       .array(
         z.object({

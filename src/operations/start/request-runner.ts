@@ -176,7 +176,7 @@ class Disturbance extends Error {
 
 function toRan(record: RunRecord): Ran {
   if (record.completedAt !== undefined) return { is: "ended", record };
-  if (record.status === "waiting" || record.status === "awaiting_approval") return { is: "parked", record };
+  if (record.parked) return { is: "parked", record };
   const error = new PawlError("SERVER_STOPPING", { message: "This process has parked the run; it goes on later." });
   return { is: "unanswered", error };
 }

@@ -103,6 +103,37 @@ export const SELECT_AWAKE = `SELECT ${RUN_COLUMNS} FROM runs
 export const SELECT_NEXT_WAKE_AT = `SELECT wake_at AS "wakeAt" FROM runs
   WHERE ${UNFINISHED} AND parked = 1 AND wake_at IS NOT NULL ORDER BY wake_at LIMIT 1`;
 
+/** `places` holds a row for each unfinished run that has a place of its key, or waits in line for one: a place is free when its run has ended. */
+export const INSERT_PLACE =
+  "INSERT INTO places (run_no, key, most, cancels) VALUES (?, ?, ?, ?) ON CONFLICT (run_no) DO NOTHING";
+
+export const DELETE_PLACE = "DELETE FROM places WHERE run_no = ?";
+
+export const COUNT_PLACES = "SELECT count(*) AS count FROM places WHERE key = ?";
+
+/** The first ones in line, until one would be more than it says there may be: those behind it do not overtake it. */
+export const givePlaces = (key: string) => `UPDATE places SET taken = 1 WHERE run_no IN (
+    SELECT run_no FROM (
+      SELECT run_no, min(most - turn) OVER (ORDER BY run_no) AS room FROM (
+        SELECT run_no, most, row_number() OVER (ORDER BY run_no) AS turn FROM places
+        WHERE key = ${key} AND taken = 0 ORDER BY run_no LIMIT 100) AS line) AS first
+    WHERE room >= (SELECT count(*) FROM places WHERE key = ${key} AND taken = 1))
+  RETURNING run_no`;
+
+export const GO_ON = "UPDATE runs SET parked = 0 WHERE no = ?";
+
+export const SELECT_LINE = `SELECT runs.id AS "holder", (SELECT count(*) FROM places AS ahead
+      WHERE ahead.key = own.key AND ahead.taken = 0 AND ahead.run_no < own.run_no) AS "before"
+  FROM places AS own LEFT JOIN places AS held ON held.key = own.key AND held.taken = 1 LEFT JOIN runs ON runs.no = held.run_no
+  WHERE own.run_no = ? AND own.taken = 0 ORDER BY held.run_no LIMIT 5`;
+
+/** Of a key whose newest run waits and wants the older ones cancelled, all but as many of the newest as there are places. */
+export const SELECT_OVERTAKEN = `SELECT runs.id FROM places AS old JOIN runs ON runs.no = old.run_no
+  WHERE old.key IN (SELECT key FROM places WHERE cancels = 1 AND taken = 0)
+    AND (SELECT count(*) FROM places AS newer WHERE newer.key = old.key AND newer.run_no > old.run_no) >= old.most
+    AND EXISTS (SELECT 1 FROM places AS newer WHERE newer.key = old.key AND newer.run_no > old.run_no AND newer.cancels = 1)
+  ORDER BY old.run_no LIMIT 100`;
+
 export const SELECT_PIN = "SELECT text FROM pins WHERE hash = ?";
 
 const OUTBOX_COLUMNS = `id, run_no AS run, kind, body, created_at AS "createdAt"`;

@@ -151,7 +151,7 @@ function toWhere(selection: RunSelection, slice: Slice, status: RunStatus | unde
   if (selection.hasApprovals === true) asked.push({ sql: "open_approvals > 0", values: [] });
   if (selection.holdsSteps === true) asked.push({ sql: "completed_at IS NULL AND error IS NOT NULL", values: [] });
   if (selection.dueAt !== undefined) {
-    const sql = "completed_at IS NULL AND error IS NULL AND (status IN ('queued', 'running') OR wake_at <= ?)";
+    const sql = "completed_at IS NULL AND error IS NULL AND (parked = 0 OR wake_at <= ?)";
     asked.push({ sql, values: [selection.dueAt] });
   }
   // A pattern ends at a NUL for SQLite, and the rest would fit anything. No row has one in these columns.

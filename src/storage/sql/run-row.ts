@@ -1,5 +1,5 @@
 import { parseExact } from "../../core/exact-json.ts";
-import type { RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
+import type { Line, RunNo, RunRecord, RunStatus } from "../../ports/journal.ts";
 import { MAX_EVENTS_PER_RUN } from "../append-rule.ts";
 
 type Optional = "wakeAt" | "startedAt" | "completedAt" | "parentRunId" | "tenantId" | "callbackUrl";
@@ -51,4 +51,14 @@ export function toRunRecord(row: RunRow): RunRecord {
     ...(tenantId === null ? {} : { tenantId }),
     ...(callbackUrl === null ? {} : { callbackUrl }),
   };
+}
+
+export interface LineRow {
+  readonly holder: string | null;
+  readonly before: number;
+}
+
+export function toLine(rows: readonly LineRow[]): Line | undefined {
+  const [row] = rows;
+  return row && { holders: rows.flatMap(({ holder }) => holder ?? []), before: row.before };
 }

@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { BoundedMap } from "../../core/bounded-map.ts";
+import type { RunPlace } from "../../core/history/events.ts";
 import type { RunNo, RunPatch } from "../../ports/journal.ts";
-import { findRefusal, hasEnded, headAfter, type Refusal, type RunHead, refused, taken } from "../append-rule.ts";
+import { findRefusal, full, hasEnded, headAfter, type Refusal, type RunHead, refused, taken } from "../append-rule.ts";
 import { logBatch, type OpenPart } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
 import { type RunRow, rangeOf, toRunRecord, toUncertainColumn } from "../sql/run-row.ts";
@@ -138,12 +139,13 @@ export class BatchWriter {
   }
 
   readonly #writeEntry: WriteEntry = (entry, changes) => {
-    const { run, at, count, create, patch, pins, outbox, violations, unfit } = entry;
+    const { run, at, count, create, patch, place, pins, outbox, violations, unfit } = entry;
     const head = changes.heads.get(run) ?? this.#findHead(run);
     const refusal = findRefusal(head, entry) ?? (unfit === undefined ? undefined : refused(unfit));
-    if (refusal !== undefined) {
+    const stop = refusal ?? (place?.whenFull === "skip" && create !== undefined ? this.#findFull(place) : undefined);
+    if (stop !== undefined) {
       changes.events.skip(count);
-      return refusal;
+      return stop;
     }
     if (create !== undefined) this.#prepare(sql.INSERT_RUN).run(...create);
     else if (patch !== undefined) this.#updateRun(run, patch);
@@ -152,6 +154,7 @@ export class BatchWriter {
     const newPins = (pins ?? []).filter(({ hash }) => !this.#pins.has(hash) && !changes.pins.has(hash));
     for (const { hash, text } of newPins) this.#prepare(sql.INSERT_PIN).run(hash, text);
     for (const { kind, body } of outbox ?? []) this.#prepare(sql.INSERT_OUTBOX).run(run, kind, body, at);
+    if (place !== undefined) this.#changePlace(run, place);
 
     // Last, because an entry that fails half-way must leave no trace in the batch.
     changes.heads.set(run, headAfter(head, entry));
@@ -181,6 +184,19 @@ export class BatchWriter {
       return refused(error instanceof Error ? error.message : String(error));
     }
   };
+
+  #findFull(place: RunPlace): Refusal | undefined {
+    const { count = 0 } = this.#statements.query<{ count: number }>(sql.COUNT_PLACES).get(place.key) ?? {};
+    return count < place.limit ? undefined : full(place);
+  }
+
+  /** Whoever gets a place by it goes on: it is looked for as any run that is due. */
+  #changePlace(run: RunNo, { key, limit, whenFull, isOver }: NonNullable<RunPatch["place"]>): void {
+    if (isOver) this.#prepare(sql.DELETE_PLACE).run(run);
+    else this.#prepare(sql.INSERT_PLACE).run(run, key, limit, Number(whenFull === "cancelOlder"));
+    const given = this.#statements.query<{ run_no: RunNo }>(sql.givePlaces("?1")).all(key);
+    for (const { run_no: no } of given) this.#prepare(sql.GO_ON).run(no);
+  }
 
   #isTaken(id: string): boolean {
     return this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) !== undefined;

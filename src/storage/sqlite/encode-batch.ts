@@ -20,6 +20,7 @@ export interface EncodedEntry extends EntryFacts {
   /** The columns of `runs`. */
   readonly create?: readonly SQLInputValue[];
   readonly patch?: RunPatch;
+  readonly place?: RunPatch["place"];
   readonly outbox?: readonly NewOutbox[];
   readonly pins?: readonly Pin[];
   /** The columns of `violations`. */
@@ -74,6 +75,7 @@ export class BatchEncoder {
     const encoded: { -readonly [Name in keyof EncodedEntry]: EncodedEntry[Name] } = factsOf(entry);
     if (create !== undefined) encoded.create = toRow(entry.run, create, patch);
     else if (patch !== undefined) encoded.patch = patch;
+    if (patch?.place !== undefined) encoded.place = patch.place;
     if (outbox !== undefined) encoded.outbox = outbox;
     if (violations.length > 0) encoded.violations = violations;
     const wanted = pins?.filter(({ hash }) => !this.#pinned.has(hash)) ?? [];

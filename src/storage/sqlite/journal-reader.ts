@@ -4,7 +4,7 @@ import { decodeEvent } from "../../core/history/event-codec.ts";
 import type { Journal, LoggedRun, OutboxRecord, RunNo } from "../../ports/journal.ts";
 import { type Commit, findPosition, openPartOf, readLog } from "../commit-log.ts";
 import * as sql from "../sql/journal-statements.ts";
-import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../sql/run-row.ts";
+import { type LineRow, type RunRow, rangeOf, SEQ_RANGE, toLine, toRunRecord } from "../sql/run-row.ts";
 import { createLists, type Lists } from "./lists.ts";
 import { prepareTupleQuery, Statements } from "./statement.ts";
 
@@ -106,6 +106,16 @@ export function createJournalReader(database: DatabaseSync, path: string) {
 
     readRun(run) {
       return query<RunRow>(sql.SELECT_RUN).all(run).map(toRunRecord)[0];
+    },
+
+    findLine(run) {
+      return toLine(query<LineRow>(sql.SELECT_LINE).all(run));
+    },
+
+    listOvertaken() {
+      return query<{ id: string }>(sql.SELECT_OVERTAKEN)
+        .all()
+        .map(({ id }) => id);
     },
 
     countApprovals() {

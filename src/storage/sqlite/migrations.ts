@@ -95,6 +95,15 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_asleep ON runs (wake_at)
     WHERE status <> 'completed' AND status <> 'partial' AND status <> 'failed' AND status <> 'cancelled' AND status <> 'budget_exceeded' AND parked = 1 AND wake_at IS NOT NULL;`,
   "ALTER TABLE runs ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0",
+  `CREATE TABLE places (
+    run_no INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    most INTEGER NOT NULL,
+    cancels INTEGER NOT NULL,
+    taken INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX places_by_key ON places (key, taken, run_no);
+  CREATE INDEX places_wanted ON places (key) WHERE cancels = 1 AND taken = 0;`,
 ];
 
 /** Brings a journal file up to today's tables, each step in a transaction of its own. */

@@ -118,6 +118,7 @@ export class SlotStarter {
     } catch (error) {
       if (isPawlError(error) && error.code === "RUN_ID_TAKEN") return { state: "started", runId };
       if (!isRefusal(error)) throw error;
+      if (error.code === "PLACES_TAKEN") return { state: "skipped", reason: "overlap", message: error.message };
       failed(schedule.workflow, error);
       await tellRefused(app, schedule, { slot, error });
       return { state: "skipped", reason: "refused", message: `${error.code}: ${error.message}`.slice(0, 1_000) };

@@ -4,6 +4,7 @@ import {
   type EventRow,
   holdsSteps,
   type Journal,
+  type Line,
   type LogPage,
   type LogPosition,
   type LogQuery,
@@ -12,6 +13,7 @@ import {
   type OutboxRecord,
   type RunFilter,
   type RunNo,
+  type RunPatch,
   type RunRecord,
   type RunSelection,
   type RunStatus,
@@ -19,7 +21,7 @@ import {
   type ViolationRecord,
   wantsDriver,
 } from "../../../src/ports/journal.ts";
-import { factsOf, findRefusal, hasEnded, headAfter, taken, timeOf } from "../../../src/storage/append-rule.ts";
+import { factsOf, findRefusal, full, hasEnded, headAfter, taken, timeOf } from "../../../src/storage/append-rule.ts";
 import { type Commit, findPosition, logBatch, type OpenPart, readLog } from "../../../src/storage/commit-log.ts";
 
 /** The reference implementation of `Journal`: nothing is durable, everything is obvious. For tests and `--data memory`. */
@@ -34,6 +36,7 @@ export class MemoryJournal implements Journal {
   #open: OpenPart | undefined;
   readonly #pins = new Map<string, string>();
   readonly #outbox = new Map<number, OutboxRecord>();
+  readonly #places = new Map<RunNo, NonNullable<RunPatch["place"]> & { isTaken: boolean }>();
   readonly #batches = new Map<string, readonly AppendResult[]>();
   #lastReserved: RunNo = 0;
   #lastOutboxId = 0;
@@ -61,9 +64,13 @@ export class MemoryJournal implements Journal {
     if (entry.create !== undefined && this.#numbers.has(entry.create.id)) {
       return taken(entry.create.id);
     }
+    const place = entry.patch?.place;
+    const isFull = place !== undefined && this.#placesOf(place.key).length >= place.limit;
+    if (isFull && entry.create !== undefined && place.whenFull === "skip") return full(place);
 
     const after = recordAfter(before, entry);
     this.#runs.set(entry.run, after);
+    if (place !== undefined) this.#changePlace(entry.run, place);
     this.#numbers.set(after.id, entry.run);
     const events = this.#events.get(entry.run) ?? [];
     for (const noted of entry.events) {
@@ -85,6 +92,41 @@ export class MemoryJournal implements Journal {
       this.#outbox.set(id, { id, run: entry.run, kind, body, createdAt: timeOf(entry) });
     }
     return { ok: true };
+  }
+
+  #placesOf(key: string) {
+    const all = [...this.#places].map(([run, place]) => ({ run, place }));
+    return all.filter(({ place }) => place.key === key).sort((a, b) => a.run - b.run);
+  }
+
+  #changePlace(run: RunNo, place: NonNullable<RunPatch["place"]>): void {
+    if (place.isOver) this.#places.delete(run);
+    else if (!this.#places.has(run)) this.#places.set(run, { ...place, isTaken: false });
+    for (;;) {
+      const all = this.#placesOf(place.key);
+      const taken = all.filter(({ place: { isTaken } }) => isTaken).length;
+      const first = all.find(({ place: { isTaken } }) => !isTaken);
+      const record = first && this.#runs.get(first.run);
+      if (first === undefined || record === undefined || taken >= first.place.limit) return;
+      first.place.isTaken = true;
+      this.#runs.set(first.run, { ...record, parked: false });
+    }
+  }
+
+  async findLine(run: RunNo): Promise<Line | undefined> {
+    const own = this.#places.get(run);
+    if (own === undefined || own.isTaken) return undefined;
+    const all = this.#placesOf(own.key);
+    const holders = all.filter(({ place }) => place.isTaken).map((each) => this.#runs.get(each.run)?.id ?? "");
+    return { holders, before: all.filter((each) => !each.place.isTaken && each.run < run).length };
+  }
+
+  async listOvertaken(): Promise<readonly string[]> {
+    return [...this.#places].flatMap(([run, { key, limit }]) => {
+      const newer = this.#placesOf(key).filter((each) => each.run > run);
+      const wants = newer.some(({ place }) => place.whenFull === "cancelOlder" && !place.isTaken);
+      return wants && newer.length >= limit ? [this.#runs.get(run)?.id ?? ""] : [];
+    });
   }
 
   async readEvents(run: RunNo, options: { afterSeq: number; limit: number }): Promise<readonly EventRow[]> {

@@ -21,6 +21,7 @@ interface RunHeaderProps {
 export function RunHeader({ run, step, isLost }: RunHeaderProps) {
   const { run_id: id, workflow_name: workflow, status, error } = run;
   const isHeld = error !== null && run.completed_at === null;
+  const wait = run.place_wait ?? run.budget_wait;
   return (
     <header className="border-b border-line bg-surface px-3 py-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -64,10 +65,10 @@ export function RunHeader({ run, step, isLost }: RunHeaderProps) {
         {run.tenant_id !== null && <Fact name="tenant">{run.tenant_id}</Fact>}
         <Lineage run={run} />
       </dl>
-      {run.budget_wait && (
+      {wait && (
         <p className="mt-1 text-sm text-wait">
-          It {run.budget_wait.says}
-          {run.budget_wait.holders?.map((holder) => (
+          It {wait.says}
+          {wait.holders?.map((holder) => (
             <span key={holder}>
               {" "}
               <Link href={`/runs/${holder}`} className="font-mono text-xs underline">

@@ -20,8 +20,11 @@ export function applyCancelRequested(turn: Turn): void {
 
 export function stopRun(turn: Turn, why: NonNullable<RunState["stopping"]>): void {
   const { state } = turn;
-  if (state.phase !== "open" || state.root === undefined) return;
+  if (state.phase !== "open") return;
   state.stopping = why;
+  state.queued = undefined;
+  // It has waited for a place, and not begun.
+  if (state.root === undefined) return endRun(turn);
   startTimer(turn, GRACE_TIMER, state.now + GRACE_MS);
   startTimer(turn, LAST_TIMER, state.now + GRACE_MS + FINALLY_MS);
   cancelScope(turn, state.root);

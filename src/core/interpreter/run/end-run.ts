@@ -4,8 +4,8 @@ import { explainUsed } from "../budget/paid-calls.ts";
 import { findUsedUp } from "../budget/use-limits.ts";
 import type { Turn } from "../turn.ts";
 
-/** The root has ended: the run will, as soon as that is recorded. */
-export function endRun(turn: Turn, root: Scope): void {
+/** The root has ended, if there is one: the run will, as soon as that is recorded. */
+export function endRun(turn: Turn, root?: Scope): void {
   const { state } = turn;
   if (state.phase !== "open") return;
   state.phase = "finishing";
@@ -18,7 +18,7 @@ export function endRun(turn: Turn, root: Scope): void {
   turn.commands.push({ type: "finishRun", ...state.ending });
 }
 
-function endingOf(state: RunState, root: Scope): NonNullable<RunState["ending"]> {
+function endingOf(state: RunState, root: Scope | undefined): NonNullable<RunState["ending"]> {
   switch (state.stopping) {
     case "cancelled":
       return { status: "cancelled", code: "RUN_CANCELLED", message: "The run was cancelled." };
@@ -31,7 +31,7 @@ function endingOf(state: RunState, root: Scope): NonNullable<RunState["ending"]>
     case undefined:
       break;
   }
-  if (root.failure === undefined) return { status: state.partial ? "partial" : "completed" };
+  if (root?.failure === undefined) return { status: state.partial ? "partial" : "completed" };
   return { status: "failed", code: root.failure.code, message: root.failure.message };
 }
 

@@ -8,19 +8,29 @@ import type { Turn } from "../turn.ts";
 
 export function applyRunStarted(turn: Turn, event: RunStarted): void {
   const { state } = turn;
-  const { limits } = state.graph.graph;
   state.runId = event.runId;
   state.workflow = event.workflow;
-  state.startedAt = event.at;
   state.phase = "open";
   state.reusesOutcomes = event.lineage !== undefined;
+  state.place = event.place;
   setLimits(turn, event);
+  if (event.place === undefined) begin(turn, event);
+  else state.queued = event;
+}
+
+/** The first event of a run holds its input. */
+const STARTED = 1;
+
+function begin(turn: Turn, event: RunStarted): void {
+  const { state } = turn;
+  const { limits } = state.graph.graph;
+  state.startedAt = state.now;
   const { maxDurationMs } = state.budget.uses;
   if (maxDurationMs !== undefined) startTimer(turn, BUDGET_TIMER, state.now + maxDurationMs);
   if (limits.timeoutMs !== undefined) startTimer(turn, RUN_TIMER, state.now + limits.timeoutMs);
   const frame: Frame = {
     graph: state.graph,
-    inputHandle: turn.seq,
+    inputHandle: STARTED,
     inputNames: new Set(event.inputNames),
     known: event.projected,
     depth: 0,
@@ -47,8 +57,20 @@ export function applyRunHeld({ state }: Turn): void {
   state.isHeld = true;
 }
 
+export function applyRunResumed(turn: Turn, event: RunResumed): void {
+  if (event.queues === true) turn.state.queued = event;
+  else goOn(turn, event);
+}
+
+export function applyPlaceTaken(turn: Turn): void {
+  const { queued } = turn.state;
+  turn.state.queued = undefined;
+  if (queued?.type === "runStarted") begin(turn, queued);
+  else if (queued !== undefined) goOn(turn, queued);
+}
+
 /** Parked tasks go on, in the order in which they had begun; held ones only where a person wants it. */
-export function applyRunResumed(turn: Turn, { releases }: RunResumed): void {
+function goOn(turn: Turn, { releases }: RunResumed): void {
   turn.state.isSuspended = false;
   turn.state.isHeld = false;
   turn.hasRoom = true;

@@ -1,4 +1,4 @@
-import type { Ending, Graph, TaskStep } from "../../../core/graph/graph.ts";
+import type { Concurrency, Ending, Graph, TaskStep } from "../../../core/graph/graph.ts";
 import { literal, literalIfAny, outputOf, toObject } from "../../build-expr.ts";
 import type { SourceText } from "../../source/source-text.ts";
 import { computeItemDomains, declaredNames } from "../items.ts";
@@ -7,7 +7,7 @@ import type { StepDefinition } from "../parse-step.ts";
 import type { Export } from "../parse-work.ts";
 import type { StepGraph } from "../step-graph.ts";
 import type { LowerContext } from "./lower-common.ts";
-import { lowerTemplate } from "./lower-expr.ts";
+import { lowerTemplate, lowerValue } from "./lower-expr.ts";
 import { lowerStep } from "./lower-step.ts";
 
 /** Turns a workflow without errors into the graph that runs. */
@@ -27,11 +27,24 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     limits: workflow.limits,
     ending: lowerEnding(workflow, declared),
     schedule: workflow.schedule,
+    ...(workflow.concurrency && { concurrency: lowerConcurrency(workflow.concurrency, declared) }),
     envAllowed: workflow.envAllowed,
     settings: {
       ...(workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl }),
       ...(workflow.references === undefined ? {} : { references: workflow.references }),
     },
+  };
+}
+
+function lowerConcurrency(
+  { key, limit, when_full: whenFull, scope }: NonNullable<Workflow["concurrency"]>,
+  declared: ReadonlySet<string>,
+): Concurrency {
+  return {
+    ...(key && { key: lowerValue(key, { declared, perItem: false }) }),
+    limit,
+    whenFull: whenFull === "cancel_older" ? "cancelOlder" : whenFull,
+    ...(scope && { scope: scope.value }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { foreignChoices, KEY, PLACE_FIELDS, PLACES, WHEN_FULL } from "../../places.ts";
 import { runLimits } from "../../run-limits.ts";
 import { jsonSchema, list } from "../../shape/containers.ts";
 import { expected, ignored, optional, withDefault } from "../../shape/fields.ts";
@@ -9,7 +10,7 @@ import { leavesStorage } from "../references/reference.ts";
 import { parseTemplate } from "../references/template.ts";
 import { policy } from "./policy-shape.ts";
 import { cost, step } from "./step-shape.ts";
-import { url } from "./texts.ts";
+import { url, value } from "./texts.ts";
 
 export const rules: DialectRules = { unknownKeys: "warning", nulls: "absent", scalars: "yaml" };
 
@@ -43,6 +44,15 @@ const variableName = text({
     remedy: "Write the name alone, without `$` and braces.",
   }),
 });
+
+const concurrency = object(
+  {
+    key: optional(value(), `${KEY} For example \`"{input.customer}"\`.`),
+    ...PLACE_FIELDS,
+    when_full: withDefault(choice(["queue", "cancel_older", "skip"]), "queue", WHEN_FULL, { also: ["whenFull"] }),
+  },
+  { title: "`concurrency`", elsewhere: foreignChoices("Write `when_full`: `queue`, `cancel_older` or `skip`.") },
+);
 
 /** A whole Sandcastle file. */
 export const workflow = object(
@@ -84,6 +94,7 @@ export const workflow = object(
     ),
     max_cost_usd: optional(cost, "What a run may cost, in US dollars; of this and `limits` the lower one holds."),
     limits: optional(runLimits(cost, { title: "`limits`" }), "What a run may use; whoever starts one can lower it."),
+    concurrency: optional(concurrency, PLACES),
     policies: optional(
       list(policy, {
         max: MAX_POLICIES,

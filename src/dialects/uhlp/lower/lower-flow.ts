@@ -1,7 +1,8 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
-import { mapChildren } from "../../../core/expressions/walk-paths.ts";
-import type { MachineFlow, Step } from "../../../core/graph/graph.ts";
+import { mapChildren, walkPaths } from "../../../core/expressions/walk-paths.ts";
+import type { Concurrency, MachineFlow, Step } from "../../../core/graph/graph.ts";
 import { output as outputAt } from "../../build-expr.ts";
+import { reportKey } from "../../places.ts";
 import { type Level, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 import type { ReadWorkflow } from "../shape/workflow-shape.ts";
 import { type FlowPlan, type PlanBlock, planBlock, planLevel } from "./flow-plan.ts";
@@ -15,14 +16,7 @@ import { lowerUndo, withCare } from "./lower-whole.ts";
 /** The flow of the whole workflow. Undefined where it has no beginning, which is reported. */
 export function lowerFlow(level: Level, top: Top, context: LowerContext): MachineFlow | undefined {
   const plan = planLevel(level, [], context);
-  const scope: FlowScope = {
-    level,
-    visible: new Set(),
-    locals: new Map(),
-    allowsError: false,
-    owners: [],
-    fanOuts: new Set(),
-  };
+  const scope = outermost(level);
   if (plan === undefined) return undefined;
   const flow = lowerPlan(plan, scope, context);
   const inside: FlowScope = { ...scope, visible: new Set(plan.members.keys()) };
@@ -31,6 +25,34 @@ export function lowerFlow(level: Level, top: Top, context: LowerContext): Machin
     block && owner && blockPlanner(context)(block, owner, inside)?.lower({ allowsError: true, isUndo: true });
   const whole = withOutput(withVariables(flow, top, { flow: scope, context }), top, { flow: inside, context });
   return withCare(whole, onError, context);
+}
+
+function outermost(level: Level): FlowScope {
+  return {
+    level,
+    visible: new Set(),
+    locals: new Map(),
+    allowsError: false,
+    owners: [],
+    fanOuts: new Set(),
+  };
+}
+
+export function lowerConcurrency(
+  { concurrency }: ReadWorkflow,
+  level: Level,
+  context: LowerContext,
+): Concurrency | undefined {
+  if (concurrency === undefined) return undefined;
+  const { key: written, limit, whenFull, scope } = concurrency;
+  const key = written && lowerValue(written, { flow: outermost(level), context });
+  let readsOther = false;
+  if (key !== undefined)
+    walkPaths(key, ({ root }) => {
+      readsOther ||= root !== "input" && root !== "local";
+    });
+  if (written !== undefined && readsOther) reportKey(written, context.problems);
+  return { ...(key && { key }), limit, whenFull, ...(scope && { scope: scope.value }) };
 }
 
 /** The keys of a workflow that are about its run as a whole. */

@@ -1,3 +1,4 @@
+import { foreignChoices, KEY, PLACE_FIELDS, PLACES, WHEN_FULL } from "../../places.ts";
 import { runLimits } from "../../run-limits.ts";
 import { either, jsonSchema } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
@@ -17,6 +18,15 @@ const workflowId = text({
       "Use 1 to 200 letters, digits, `_`, `.` and `-`, not beginning with `.` or `-`, for example `process_order_v1`.",
   }),
 });
+
+const concurrency = object(
+  {
+    key: optional(expression, `${KEY} For example \`trigger.payload.customer\`.`),
+    ...PLACE_FIELDS,
+    whenFull: withDefault(choice(["queue", "cancelOlder", "skip"]), "queue", WHEN_FULL, { also: ["when_full"] }),
+  },
+  { title: "`concurrency`", elsewhere: foreignChoices("Write `whenFull`: `queue`, `cancelOlder` or `skip`.") },
+);
 
 /** A whole UHLP file. */
 export const workflow = object({
@@ -67,6 +77,7 @@ export const workflow = object({
     also: ["max_cost_usd"],
   }),
   limits: optional(runLimits(cost), "What a run may use; whoever starts one can lower it."),
+  concurrency: optional(concurrency, PLACES),
 });
 
 export type ReadWorkflow = ReadOf<typeof workflow>;

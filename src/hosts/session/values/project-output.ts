@@ -103,12 +103,15 @@ export function inputProjection(graph: Graph, input: JsonObject, tools: TextTool
   const { noteMissing, toEvent } = new MissingReferences(graph);
   const projected: [string, Json][] = [];
   for (const [key, expr] of Object.entries(project)) {
-    const value = evaluate(expr, {
-      ...tools,
-      noteMissing,
-      path: ({ root, path, readsJson }) => (root === "input" ? readPath(input, path, readsJson, tools) : undefined),
-    });
+    const value = evaluateOnInput(expr, input, { ...tools, noteMissing });
     if (value !== undefined) projected.push([key, value]);
   }
   return { projected: Object.fromEntries(projected), ...toEvent() };
+}
+
+export function evaluateOnInput(expr: Expr, input: JsonObject, tools: Omit<Scope, "path">): Json | undefined {
+  return evaluate(expr, {
+    ...tools,
+    path: ({ root, path, readsJson }) => (root === "input" ? readPath(input, path, readsJson, tools) : undefined),
+  });
 }

@@ -81,7 +81,7 @@ export async function describeHead(reading: RunReading, options: DescribeOptions
   const limits = describeLimits(state);
   const hasEnded = state.phase === "finished";
   const handles = {
-    input: root?.frame.inputHandle ?? 0,
+    input: 1,
     outputs: outputsOf(reading, options),
     stuck: ending?.code === "NO_TRANSITION" ? findLast(reading) : 0,
   };

@@ -3,7 +3,7 @@ import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../../core/iso-time.ts";
 import { type RunRecord, wantsDriver } from "../../../ports/journal.ts";
 import type { BudgetWait } from "../../../ports/waits.ts";
-import type { Care, Driving, Ports } from "../../application/ports.ts";
+import type { Care, Driving, Ports, Stores } from "../../application/ports.ts";
 import { toUsd } from "../../limits/micro-dollars.ts";
 import type { RunDescription } from "../run-schemas.ts";
 
@@ -47,11 +47,16 @@ function writeUsd(micro: number): string {
   return micro > 0 && micro < 10_000 ? writeMicro(micro) : `$${(micro / 1_000_000).toFixed(2)}`;
 }
 
-/** What calls and attempts of a run wait for at this moment. */
+/** What a run in line, or calls and attempts of a run, wait for at this moment. */
 export async function describeWaits(
-  app: Pick<Driving, "waits">,
-  { id, status }: RunRecord,
-): Promise<Pick<RunDescription, "capacity_waits" | "budget_wait">> {
+  app: Pick<Driving, "waits"> & Pick<Stores, "records">,
+  { id, no, status, parked }: RunRecord,
+): Promise<Pick<RunDescription, "capacity_waits" | "budget_wait" | "place_wait">> {
+  const line = status === "queued" && parked ? await (await app.records()).journal.findLine(no) : undefined;
+  if (line !== undefined) {
+    const ahead = line.before === 0 ? "it is next" : `${line.before} before it`;
+    return { place_wait: { says: `waits for a place of its key: ${ahead}`, ...line, holders: [...line.holders] } };
+  }
   if (status !== "running") return {};
   const { capacity, waits } = await app.waits([id]);
   const [wait] = waits;

@@ -146,9 +146,9 @@ class Follower {
     this.#stall = undefined;
   }
 
-  /** A run that waits for a time is rows, not work: it is under way again with its next event. */
-  async #waitOn({ id, wakeAt }: RunRecord, news: Promise<void>): Promise<void> {
-    if (wakeAt !== undefined) return news;
+  /** A run that waits for a time or in line is rows, not work: it is under way again with its next event. */
+  async #waitOn({ id, wakeAt, status, parked }: RunRecord, news: Promise<void>): Promise<void> {
+    if (wakeAt !== undefined || (parked && status === "queued")) return news;
     throw new PawlError("OWNER_GONE", { message: `The run ${id} stopped in this process before its end.` });
   }
 }

@@ -12,7 +12,7 @@ export interface BatchOwner {
   epochOf(run: RunNo): number;
 }
 
-/** The parameters of `pawl_append_2`: rows as JSON, which the server reads faster than this process could write arrays. */
+/** The parameters of `pawl_append_3`: rows as JSON, which the server reads faster than this process could write arrays. */
 export function encodeBatch(entries: readonly Append[], token: string | null, owner: BatchOwner): readonly SqlValue[] {
   const created = entries.flatMap((entry) =>
     entry.create === undefined ? [] : [toCreated(entry, entry.create, owner)],
@@ -114,8 +114,13 @@ function toRest(entries: readonly Append[]): string | null {
     }),
   );
   const answers = entries.flatMap(({ answers: all = [] }) => all).map((id) => ({ id }));
-  if (pins.length + outbox.length + violations.length + answers.length === 0) return null;
-  return toPostgresJson({ pins: unique(pins), outbox, violations, answers });
+  const places = entries.flatMap(({ run, patch }) => {
+    if (patch?.place === undefined) return [];
+    const { key, limit, whenFull, isOver } = patch.place;
+    return [{ run, key, most: limit, cancels: Number(whenFull === "cancelOlder"), over: isOver }];
+  });
+  if (pins.length + outbox.length + violations.length + answers.length + places.length === 0) return null;
+  return toPostgresJson({ pins: unique(pins), outbox, violations, answers, places });
 }
 
 /** One statement cannot insert the same row twice, and two that come in different orders would wait for each other. */

@@ -1,5 +1,5 @@
 import { PROGRAM_MARK, PROGRAMS_PIN } from "../../../ports/step-functions.ts";
-import { UNFINISHED } from "../../sql/journal-statements.ts";
+import { givePlaces, UNFINISHED } from "../../sql/journal-statements.ts";
 import type { Migration } from "../migrate.ts";
 
 /**
@@ -105,6 +105,20 @@ CREATE TABLE workers (
 /** Any number that no other lock of ours has. */
 const CLAIM_LOCK = 7_298_341_002;
 
+const PLACES = `
+CREATE TABLE places (
+  run_no BIGINT PRIMARY KEY,
+  key TEXT COLLATE "C" NOT NULL,
+  most BIGINT NOT NULL,
+  cancels BIGINT NOT NULL,
+  taken BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX places_by_key ON places (key, taken, run_no);
+CREATE INDEX places_wanted ON places (key) WHERE cancels = 1 AND taken = 0`;
+
+/** Whoever gives places of a key does so alone: who waits for the lock sees what was given. */
+export const placeLock = (key: string) => `pg_advisory_xact_lock(hashtext('place'), hashtext(${key}))`;
+
 /** Its planner is kept from reading the whole table, since it is first asked when that is empty. */
 const PATCH_RUNS = `
 CREATE FUNCTION pawl_patch_runs_2(p_runs JSON)
@@ -135,16 +149,21 @@ $$`;
  * adds events need not touch the row of its run.
  */
 const APPEND = `
-CREATE FUNCTION pawl_append_2(
+CREATE FUNCTION pawl_append_3(
   p_token TEXT, p_at BIGINT, p_log TEXT, p_owner TEXT, p_created JSON, p_runs JSON, p_events JSON, p_rest JSON
 ) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE
   written BIGINT;
+  place_key TEXT;
 BEGIN
   IF p_owner IS NOT NULL THEN
     PERFORM 1 FROM workers WHERE id = p_owner FOR KEY SHARE;
     IF NOT FOUND THEN RAISE EXCEPTION 'others have taken over' USING ERRCODE = 'PW001'; END IF;
   END IF;
+  -- Before any row is locked, and always in the same order: two processes never wait for each other.
+  FOR place_key IN SELECT min(key) FROM json_to_recordset(p_rest -> 'places') AS new (key TEXT) GROUP BY hashtext(key) ORDER BY hashtext(key) LOOP
+    PERFORM ${placeLock("place_key")};
+  END LOOP;
   IF p_log IS NOT NULL THEN
     INSERT INTO commits (tx, token, at, entries) VALUES (pg_current_xact_id()::text::bigint, p_token, p_at, p_log);
   END IF;
@@ -178,6 +197,14 @@ BEGIN
       SELECT run, seq, path, at, policy, action, decision FROM json_to_recordset(p_rest -> 'violations')
         AS new (run BIGINT, seq BIGINT, path TEXT, at BIGINT, policy TEXT, action TEXT, decision TEXT);
     UPDATE inbox SET done = 1 WHERE id IN (SELECT id FROM json_to_recordset(p_rest -> 'answers') AS new (id BIGINT));
+    DELETE FROM places WHERE run_no IN
+      (SELECT run FROM json_to_recordset(p_rest -> 'places') AS new (run BIGINT, over BOOLEAN) WHERE over);
+    INSERT INTO places (run_no, key, most, cancels) SELECT run, key, most, cancels
+      FROM json_to_recordset(p_rest -> 'places') AS new (run BIGINT, key TEXT, most BIGINT, cancels BIGINT, over BOOLEAN) WHERE NOT over
+      ON CONFLICT (run_no) DO NOTHING;
+    FOR place_key IN SELECT DISTINCT key FROM json_to_recordset(p_rest -> 'places') AS new (key TEXT) LOOP
+      WITH given AS (${givePlaces("place_key")}) UPDATE runs SET parked = 0 FROM given WHERE runs.no = given.run_no;
+    END LOOP;
   END IF;
 END
 $$`;
@@ -290,6 +317,8 @@ export const JOURNAL_MIGRATIONS: readonly Migration[] = [
   { name: "journal-claim-due-2", sql: SUPERSEDED },
   { name: "journal-stored-bytes", sql: "ALTER TABLE runs ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0" },
   { name: "journal-patch-runs-2", sql: PATCH_RUNS },
-  { name: "journal-append-2", sql: APPEND },
+  { name: "journal-append-2", sql: SUPERSEDED },
   { name: "journal-claim-due-3", sql: CLAIM_DUE },
+  { name: "journal-places", sql: PLACES },
+  { name: "journal-append-3", sql: APPEND },
 ];

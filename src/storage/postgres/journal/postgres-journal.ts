@@ -4,6 +4,7 @@ import type { Append, AppendResult, ClaimedRun, Journal, RunNo, RunStatus } from
 import {
   factsOf,
   findRefusal,
+  full,
   hasEnded,
   latestOf,
   MAX_EVENTS_PER_RUN,
@@ -19,7 +20,7 @@ import { migrate } from "../migrate.ts";
 import { isInTheWay, toDatabaseFailure } from "../postgres-failure.ts";
 import { toPostgresArray } from "../postgres-text.ts";
 import { type BatchOwner, encodeBatch, toLog } from "./encode-batch.ts";
-import { JOURNAL_MIGRATIONS } from "./journal-migrations.ts";
+import { JOURNAL_MIGRATIONS, placeLock } from "./journal-migrations.ts";
 import { createPostgresReader } from "./postgres-reader.ts";
 import { type DriverOptions, RunClaims } from "./run-claims.ts";
 
@@ -29,7 +30,7 @@ export interface PostgresJournalOptions {
   readonly lease?: DriverOptions;
 }
 
-const APPEND = "SELECT pawl_append_2(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
+const APPEND = "SELECT pawl_append_3(?::text, ?::bigint, ?::text, ?::text, ?::json, ?::json, ?::json, ?::json)";
 
 /** The number that the next transaction gets. */
 const SELECT_NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next";
@@ -37,6 +38,7 @@ const SELECT_NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigin
 const RESERVE = "SELECT nextval('run_numbers') AS no FROM generate_series(1, ?::int)";
 
 const SELECT_HEAD = "SELECT status, parked, epoch FROM runs WHERE no = ? FOR UPDATE";
+const LOCK_PLACES = `SELECT ${placeLock("?::text")}`;
 const SELECT_WORKER = "SELECT 1 AS alive FROM workers WHERE id = ? FOR KEY SHARE";
 
 type HeadRow = {
@@ -220,6 +222,12 @@ class PostgresWriter implements BatchOwner {
     if (refusal !== undefined) return refusal;
     if (create !== undefined && (await within.get(sql.SELECT_RUN_BY_ID, create.id)) !== undefined)
       return taken(create.id);
+    const place = create === undefined ? undefined : entry.patch?.place;
+    if (place?.whenFull === "skip") {
+      await within.all(LOCK_PLACES, place.key);
+      const { count = 0 } = (await within.get<{ readonly count: number }>(sql.COUNT_PLACES, place.key)) ?? {};
+      if (count >= place.limit) return full(place);
+    }
     await within.run("SAVEPOINT entry");
     try {
       const owner = { id: this.id, epochOf: () => epoch };
@@ -283,8 +291,9 @@ function toResults(entries: readonly Append[], { refusals }: CommitRow): readonl
 
 /** One statement changes a row once, and knows no limit. */
 function isUsual(entries: readonly Append[]): boolean {
-  const isShort = ({ afterSeq, create, events }: Append) =>
-    afterSeq + events.length <= MAX_EVENTS_PER_RUN && (create === undefined || afterSeq === 0);
+  const isShort = ({ afterSeq, create, events, patch }: Append) =>
+    afterSeq + events.length <= MAX_EVENTS_PER_RUN &&
+    (create === undefined || (afterSeq === 0 && patch?.place?.whenFull !== "skip"));
   return (
     entries.every(isShort) && (entries.length === 1 || new Set(entries.map(({ run }) => run)).size === entries.length)
   );

@@ -12,7 +12,7 @@ import {
   toViolation,
   type ViolationRow,
 } from "../../sql/list-queries.ts";
-import { type RunRow, rangeOf, SEQ_RANGE, toRunRecord } from "../../sql/run-row.ts";
+import { type LineRow, type RunRow, rangeOf, SEQ_RANGE, toLine, toRunRecord } from "../../sql/run-row.ts";
 import type { SqlDatabase } from "../../sql/sql-database.ts";
 import { toPostgresArray } from "../postgres-text.ts";
 import { PostgresLog } from "./postgres-log.ts";
@@ -70,6 +70,14 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
       if (exact !== undefined) return toRunRecord(exact);
       const fitting = await database.all<RunRow>(sql.SELECT_RUNS_BY_PREFIX, ...sql.prefixRange(idOrPrefix));
       return fitting.length > 1 ? "ambiguous" : fitting.map(toRunRecord)[0];
+    },
+
+    async findLine(run) {
+      return toLine(await database.all<LineRow>(sql.SELECT_LINE, run));
+    },
+
+    async listOvertaken() {
+      return (await database.all<{ readonly id: string }>(sql.SELECT_OVERTAKEN)).map(({ id }) => id);
     },
 
     async readRun(run) {

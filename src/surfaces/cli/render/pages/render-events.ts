@@ -64,6 +64,7 @@ function detailOf(event: Event): string {
     case "stepHeld":
     case "runHeld":
     case "runResumed":
+    case "placeTaken":
     case "stepStarted":
     case "stepProjected":
     case "stepLogged":
