@@ -182,7 +182,7 @@ test("every verb that a server knows has a sample", async () => {
 
 // Every verb three times, each a command line of its own.
 test("a verb answers alike in its own process, through the owner of the data and from a server, and shows a person its answer", {
-  timeout: 90_000,
+  timeout: 240_000,
 }, async () => {
   const [owned, served] = [application(FILES), application(FILES)];
   const servers = Promise.all([startServer([], { cwd: owned }), startServer([], { cwd: served })]);
