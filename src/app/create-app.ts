@@ -32,6 +32,7 @@ import { composeCodeAndModels } from "./executors/code-and-models.ts";
 import { createFindExecutor } from "./executors/find-executor.ts";
 import { TerminalParts } from "./executors/terminal-parts.ts";
 import { composeTools, type Tools } from "./executors/tools.ts";
+import { once } from "./once.ts";
 import { openOutbound } from "./open-outbound.ts";
 import { OpenedParts } from "./opened-parts.ts";
 import { Hosting } from "./owner/hosting.ts";
@@ -155,7 +156,9 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
     work,
     files: () => parts.files(),
     vault: vaultOf(() => parts.serviceIfThere()),
+    emit: async (...sent) => (await openEmit())(...sent),
   });
+  const openEmit = once(async () => (await import("./executors/emit-event.ts")).createEmit(app));
   const loginPartsOf = async (server: NamedServer) => {
     const [address, outbound] = await Promise.all([tools.addressOf(server), openOutbound(config)]);
     return { address, outbound, vault: vaultOf(() => parts.service()) };

@@ -4,6 +4,7 @@ import { isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Reach } from "../../core/trust/grant.ts";
+import type { Emit } from "../../executors/core-tools/core-tools.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
 import type { LoginVault } from "../../executors/mcp-servers/login/sealed-login.ts";
 import type { FindAgentToolProblem, NamedServer } from "../../operations/application/ports.ts";
@@ -21,12 +22,13 @@ interface ToolsOptions {
   readonly work: Pick<CodeAndModels, "generate" | "runCommand" | "endpoint" | "confineServer">;
   files(): Promise<FileStorage>;
   readonly vault: LoginVault;
+  readonly emit: Emit;
 }
 
 export type Tools = ReturnType<typeof composeTools>;
 
 /** Composes the parts that call tools. Each is opened when it is first needed, and shared by all runs of the process. */
-export function composeTools({ appDir, dataDir, config, work, files, vault }: ToolsOptions) {
+export function composeTools({ appDir, dataDir, config, work, files, vault, emit }: ToolsOptions) {
   const { mcp, code } = config.settings;
   const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
   const surroundings = (folder: string, reach?: Reach) => ({
@@ -86,7 +88,7 @@ export function composeTools({ appDir, dataDir, config, work, files, vault }: To
       },
     });
   });
-  const coreTools = once(async () => {
+  const openCoreTools = async (more: { readonly emit?: Emit } = {}) => {
     const { createCoreTools } = await import("../../executors/core-tools/core-tools.ts");
     return createCoreTools({
       folder: appDir,
@@ -95,11 +97,14 @@ export function composeTools({ appDir, dataDir, config, work, files, vault }: To
       configuration: readableConfiguration(config),
       generate: work.generate,
       runCommand: work.runCommand,
+      ...more,
     });
-  });
+  };
+  const coreTools = once(() => openCoreTools({ emit }));
   return {
     toolbox,
-    coreTools,
+    /** For other programs, which send no events of a step. */
+    coreTools: () => openCoreTools(),
     /** Calls the tools of steps. */
     executor: once(async () => {
       const { createMcpExecutor } = await import("../../executors/mcp/mcp-executor.ts");

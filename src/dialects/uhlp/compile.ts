@@ -90,7 +90,10 @@ function declaredOutputs(steps: readonly StepDefinition[]): ReadonlyMap<string, 
 function outputSchemaOf(body: NonNullable<StepBody>): JsonObject | undefined {
   if ("outputMapping" in body && body.outputMapping !== undefined)
     return body.outputMapping.kind === "map" ? onlyWith(body.outputMapping.entries.keys()) : undefined;
-  if ("subtype" in body) return body.subtype === "set" ? onlyWith(namesSetBy(body)) : undefined;
+  if ("subtype" in body) {
+    if (body.subtype === "emit") return onlyWith(["runs", "waiting"]);
+    return body.subtype === "set" ? onlyWith(namesSetBy(body)) : undefined;
+  }
   if (body.type === "http") {
     const ofPages = body.pages === undefined ? [] : ["pages", "hasMore"];
     return body.outputSchema ?? onlyWith(["status", "headers", "body", ...ofPages]);

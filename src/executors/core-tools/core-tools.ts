@@ -8,7 +8,7 @@ import { grantOf } from "../../core/trust/grant.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { Generate } from "../../ports/tools/generate.ts";
-import type { OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
+import type { CallingStep, OfferedTool, ToolCall, ToolSet } from "../../ports/tools/tool-set.ts";
 import { toFailed, toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
 import { anything, appId, type CoreTool, defineCoreTool, object, succeeded } from "./core-tool.ts";
@@ -29,15 +29,23 @@ export interface CoreToolsOptions {
   readonly generate?: Generate;
   /** Absent: commands are not allowed. */
   readonly runCommand?: RunCommand;
+  /** Absent: nobody sends events, and the tool is not there. */
+  readonly emit?: Emit;
   /** Milliseconds, for values that expire. Default: the machine's clock. */
   readonly now?: () => number;
 }
+
+/** Sends an event of a step, once however often the step is tried. Throws `EVENT_UNKNOWN` and its kin. */
+export type Emit = (
+  event: { readonly name: string; readonly payload: JsonObject; readonly sourceAppId?: string | undefined },
+  step: CallingStep,
+) => Promise<JsonObject>;
 
 const RESERVED = ["core.", "community.database.simple_kv."];
 
 /** The tools that every application has without configuring a server. */
 export function createCoreTools(options: CoreToolsOptions): ToolSet {
-  const { files, generate, now = Date.now } = options;
+  const { files, generate, emit, now = Date.now } = options;
   return new CoreTools([
     ...definitionTools(new DefinitionFolder(options.folder, options.forbidden)),
     ...valueTools({
@@ -51,6 +59,7 @@ export function createCoreTools(options: CoreToolsOptions): ToolSet {
     ...(generate === undefined ? [] : [llmTool(generate)]),
     commandTool(options.runCommand),
     ...frameworkTools(options.configuration),
+    ...(emit === undefined ? [] : [eventTool(emit)]),
     ...valueTools({
       values: new StoredValues(files, "simple-kv", now),
       set: "community.database.simple_kv.set",
@@ -158,6 +167,34 @@ function frameworkTools(configuration: JsonObject): readonly CoreTool[] {
       },
     ),
   ];
+}
+
+/** `core.events.publish`. */
+function eventTool(emit: Emit): CoreTool {
+  return defineCoreTool(
+    {
+      name: "core.events.publish",
+      title: "Send an event",
+      description: "Starts the workflows that the event triggers, and goes to the run that waits for its fields.",
+      input: z.strictObject({
+        ...appId,
+        event: z.string().min(1).describe("Its name."),
+        payload: object.nullish().describe("What it brings."),
+        source_app_id: z.string().nullish().describe("The application that it comes from, for triggers that want one."),
+      }),
+      output: z.strictObject({
+        runs: z
+          .array(z.strictObject({ run_id: z.string(), workflow: z.string() }))
+          .describe("Those that it has started."),
+        waiting: object.optional().describe("`run_id` of the run that has it, or until when it is kept for one."),
+      }),
+      hints: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+    },
+    async ({ event: name, payload, source_app_id: sourceAppId }, { step }) => {
+      if (step === undefined) throw new TypeError("only steps send events");
+      return succeeded(await emit({ name, payload: payload ?? {}, sourceAppId: sourceAppId ?? undefined }, step));
+    },
+  );
 }
 
 /** A whole key first (`uhlp.max_steps`), then a path through maps. */

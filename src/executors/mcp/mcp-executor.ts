@@ -122,7 +122,8 @@ export interface RoutingFacts {
 /** Decides by names alone: a named server, then the endpoint or a built-in tool, then `SERVER.TOOL`. Reachability never changes a name's meaning. */
 export function routeTool({ tool, server, hasEndpoint, isCore, servers }: RoutingFacts): Route | AnyServer {
   if (server !== undefined) return { to: "server", server, tool: withoutServer(tool, server) };
-  if (isCore) return { to: hasEndpoint ? "endpoint" : "core", tool };
+  // No endpoint of others knows who waits here.
+  if (isCore) return { to: hasEndpoint && !tool.startsWith("core.events.") ? "endpoint" : "core", tool };
   const addressed = splitName(tool, servers);
   if (addressed !== undefined) return { to: "server", ...addressed };
   return { to: hasEndpoint ? "endpoint" : "any", tool };

@@ -37,6 +37,8 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
       return lowerSet(body, scope);
     case "merge":
       return { kind: "set", value: lowerMerge(body, scope) };
+    case "emit":
+      return lowerEmit(body, scope);
     case "wait":
       return { kind: "wait", wait: lowerWait(body, scope) };
     case "approval":
@@ -137,6 +139,24 @@ function lowerMerge({ strategy, key, ...read }: ControlOf<"merge">, scope: Value
     case "byKey":
       return call("mergeBy", { op: "list", items: values }, literal(key?.value ?? ""));
   }
+}
+
+function lowerEmit({ event, payload }: ControlOf<"emit">, scope: ValueScope): Doing {
+  if (event === undefined) return UNREADABLE;
+  const name = lowerName(event.at, scope);
+  if (name.op === "literal" && name.value === scope.context.startedBy) {
+    const message = `The event \`${String(name.value)}\` starts this workflow, which would start itself without an end.`;
+    scope.context.problems.error({ code: "VALUE_INVALID", at: event.at, message, remedy: "Send another event." });
+  }
+  const sent = toObject([
+    ["event", name],
+    ["payload", lowerValue(payload, scope)],
+  ]);
+  const input = toObject([
+    ["tool", literal("core.events.publish")],
+    ["arguments", sent],
+  ]);
+  return { kind: "task", executor: "mcp", input };
 }
 
 function lowerWait({ duration, until, event, match, timeout: timeoutMs }: ControlOf<"wait">, scope: ValueScope): Wait {

@@ -254,6 +254,18 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         },
       },
     ),
+    emit: object(
+      {
+        ...conditional,
+        event: expected(filled("order.paid"), "The event: its name, or an expression that gives it.", mapped("event")),
+        payload: optional(mapping, "What it brings: a map of expressions.", { otherwise: "nothing" }),
+        inputMapping: optional(mapping, "May hold `event`."),
+        ...shaping,
+      },
+      {
+        says: "Sends an event: workflows that it triggers are started, and the run has it that waits for its fields. It is sent once, however often the step is tried. The output is `{runs, waiting}`.",
+      },
+    ),
     wait: object(
       {
         ...conditional,

@@ -1,11 +1,12 @@
 import type { Context } from "hono";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
-import { asObject, isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
-import type { Ports, Principal } from "../../../operations/application/ports.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import type { Ports } from "../../../operations/application/ports.ts";
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
 import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
-import { type Delivery, deliverMessage } from "../../../operations/triggers/deliver-message.ts";
-import { type Publication, publishEvent, toPublication } from "../../../operations/triggers/publish-event.ts";
+import { addressEvent, type Message, namespaceOf } from "../../../operations/triggers/address-event.ts";
+import { deliverMessage } from "../../../operations/triggers/deliver-message.ts";
+import { publishEvent } from "../../../operations/triggers/publish-event.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, idempotencyKeyOf, pathOf } from "../path-of.ts";
@@ -27,37 +28,14 @@ export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Pro
   }));
 }
 
-/**
- * `POST /triggers/{event}`: the same for an event, in the workflows that listen to its sender. Beside that the run has it that waits
- * for its fields.
- */
+/** `POST /triggers/{event}`: the same for an event, and beside that the run has it that waits for its fields. */
 export async function deliverEvent(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
-  const triggerEvent = c.req.param("event") ?? "";
+  const name = c.req.param("event") ?? "";
   const app = parts.appFor(c);
-  const { events, awaited } = await parts.triggers(app.tenantId);
-  // Runs may wait for it in another way than their workflow does today.
-  const waiting = await (await app.service()).events.listFields({ tenantId: app.tenantId, name: triggerEvent });
-  const fields = [...(awaited.get(triggerEvent) ?? []), ...waiting];
-  const armed = events.get(triggerEvent) ?? [];
-  if (armed.length === 0 && fields.length === 0) {
-    const message = `No workflow is triggered by the event "${triggerEvent}", and none waits for it by its fields.`;
-    throw new PawlError("EVENT_UNKNOWN", { message });
-  }
+  const address = await addressEvent(app, await parts.triggers(app.tenantId), name);
   const body = toEnvelope(await readMessage(parts, c));
-  const sourceAppId = textOf(body, "sourceAppId");
-  const isMeant = (wanted: string | undefined) => wanted === undefined || wanted === sourceAppId;
-  const payload = body["payload"] ?? {};
-  const triggerDetails = { ...(sourceAppId === undefined ? {} : { sourceAppId }), triggerEvent, payload };
-  const idFor = (messageId: string, to: string) =>
-    deriveRunId("event", ...namespaceOf(app), triggerEvent, sourceAppId ?? "", messageId, to);
-  const targets = armed.filter(({ trigger }) => isMeant(trigger.sourceAppId)).map(({ target }) => target);
-  const event = { name: triggerEvent, payload: asObject(payload), fields, isTrigger: targets.length > 0 };
-  return deliver(parts, c, app, body, (messageId) => ({
-    targets,
-    requestData: { source: "trigger", triggerDetails },
-    runIdFor: (workflow) => idFor(messageId, workflow),
-    publication: fields.length === 0 ? undefined : toPublication(app, { ...event, id: idFor(messageId, "") }),
-  }));
+  const event = { sourceAppId: textOf(body, "sourceAppId"), payload: body["payload"] ?? {} };
+  return deliver(parts, c, app, body, address(event));
 }
 
 const ENVELOPE = new Set(["payload", "messageId", "sourceAppId"]);
@@ -71,15 +49,6 @@ function toEnvelope(body: JsonObject): JsonObject {
     message: `\`${others[0]}\` stands beside \`messageId\` or \`sourceAppId\`: put it into \`payload\`.`,
   });
 }
-
-/** Tenants number their messages each for itself. */
-function namespaceOf({ tenantId }: Principal): readonly string[] {
-  return tenantId === undefined ? [] : [tenantId];
-}
-
-type Message = Pick<Delivery, "targets" | "requestData" | "runIdFor"> & {
-  readonly publication?: Publication | undefined;
-};
 
 /** `app`: the application as the sender sees it: runs are the sender's. A message has one id for each key that it is sent with. */
 async function deliver(
