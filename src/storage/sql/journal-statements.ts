@@ -122,13 +122,13 @@ export const givePlaces = (key: string) => `UPDATE places SET taken = 1 WHERE ru
 
 export const GO_ON = "UPDATE runs SET parked = 0 WHERE no = ?";
 
-export const SELECT_LINE = `SELECT runs.id AS "holder", (SELECT count(*) FROM places AS ahead
+export const selectLine = () => `SELECT runs.id AS "holder", (SELECT count(*) FROM places AS ahead
       WHERE ahead.key = own.key AND ahead.taken = 0 AND ahead.run_no < own.run_no) AS "before"
   FROM places AS own LEFT JOIN places AS held ON held.key = own.key AND held.taken = 1 LEFT JOIN runs ON runs.no = held.run_no
   WHERE own.run_no = ? AND own.taken = 0 ORDER BY held.run_no LIMIT 5`;
 
 /** Of a key whose newest run waits and wants the older ones cancelled, all but as many of the newest as there are places. */
-export const SELECT_OVERTAKEN = `SELECT runs.id FROM places AS old JOIN runs ON runs.no = old.run_no
+export const selectOvertaken = () => `SELECT runs.id FROM places AS old JOIN runs ON runs.no = old.run_no
   WHERE old.key IN (SELECT key FROM places WHERE cancels = 1 AND taken = 0)
     AND (SELECT count(*) FROM places AS newer WHERE newer.key = old.key AND newer.run_no > old.run_no) >= old.most
     AND EXISTS (SELECT 1 FROM places AS newer WHERE newer.key = old.key AND newer.run_no > old.run_no AND newer.cancels = 1)

@@ -109,13 +109,12 @@ export function createJournalReader(database: DatabaseSync, path: string) {
     },
 
     findLine(run) {
-      return toLine(query<LineRow>(sql.SELECT_LINE).all(run));
+      return toLine(query<LineRow>(sql.selectLine()).all(run));
     },
 
     listOvertaken() {
-      return query<{ id: string }>(sql.SELECT_OVERTAKEN)
-        .all()
-        .map(({ id }) => id);
+      const rows = query<{ id: string }>(sql.selectOvertaken()).all();
+      return rows.map(({ id }) => id);
     },
 
     countApprovals() {

@@ -73,11 +73,11 @@ export function createPostgresReader(database: SqlDatabase): Omit<Journal, Writt
     },
 
     async findLine(run) {
-      return toLine(await database.all<LineRow>(sql.SELECT_LINE, run));
+      return toLine(await database.all<LineRow>(sql.selectLine(), run));
     },
 
     async listOvertaken() {
-      return (await database.all<{ readonly id: string }>(sql.SELECT_OVERTAKEN)).map(({ id }) => id);
+      return (await database.all<{ readonly id: string }>(sql.selectOvertaken())).map(({ id }) => id);
     },
 
     async readRun(run) {
