@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { BoundedMap } from "../../core/bounded-map.ts";
 import type { Watched } from "./watched.ts";
 
 export interface Held {
@@ -19,6 +20,13 @@ const MAX_HELD = 500;
  */
 export class HeldSessions {
   readonly #held = new Map<string, Held>();
+  /** Those that their clients have ended. */
+  readonly #ended = new BoundedMap<string, true>(MAX_HELD);
+
+  /** A client that has ended its session is answered no more in it. */
+  hasEnded(session: string | null): boolean {
+    return session !== null && this.#ended.has(session);
+  }
 
   /** Nobody uses the session of another caller. */
   find(session: string | null, caller: string): Held | undefined {
@@ -33,7 +41,10 @@ export class HeldSessions {
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (session): void => this.#hold(session, { caller, server, transport, watched }),
-      onsessionclosed: (session) => void this.#held.delete(session),
+      onsessionclosed: (session) => {
+        this.#held.delete(session);
+        this.#ended.set(session, true);
+      },
     });
     server.onclose = () => watched?.close();
     await server.connect(transport);

@@ -65,8 +65,9 @@ export class McpHandler<Caller extends { readonly id: string }> {
       const toolsets = new URL(request.url).searchParams.get("tools") ?? undefined;
       const asked = { caller, cancelled, toolsets };
       const watched = this.#marksFor && new Watched(this.#marksFor(asked));
-      const session = this.#held.find(forwarded.headers.get(SESSION), caller.id);
-      const lasting = session ?? this.#begin({ ...asked, watched }, body.parsedBody);
+      const named = forwarded.headers.get(SESSION);
+      if (this.#held.hasEnded(named)) return new Response(null, { status: 404 });
+      const lasting = this.#held.find(named, caller.id) ?? this.#begin({ ...asked, watched }, body.parsedBody);
       if (lasting !== undefined) return answerIn(await lasting, forwarded, body);
       this.#requests.set(authInfo, asked);
       const answer = () => this.#handler.fetch(forwarded, { authInfo, ...body });

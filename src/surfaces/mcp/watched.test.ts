@@ -113,8 +113,12 @@ test("nobody looks any more when a client of 2025 has ended its session over HTT
   expect(looked).toBeGreaterThan(2);
   const begun = await stream.body?.getReader().read();
   expect(new TextDecoder().decode(begun?.value)).toContain("notifications/resources/updated");
+  const ended = session;
   await ask("DELETE");
   const before = looked;
   await passSeconds(10);
   expect(looked).toBe(before);
+  session = ended;
+  // A client that names it again hears that it has to begin a new one.
+  expect((await ask("POST", { id: 3, method: "ping" })).status).toBe(404);
 });
