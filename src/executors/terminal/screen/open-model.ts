@@ -13,7 +13,8 @@ export async function openModel({ columns: cols, rows, scrollbackRows: scrollbac
     import("@xterm/headless"),
     import("string-width"),
   ]);
-  const terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true });
+  // It would tell stderr, at length, of each sequence that a program has got wrong.
+  const terminal = new xterm.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: "off" });
   useCurrentWidths(terminal.unicode, stringWidth);
   return terminal;
 }
