@@ -140,6 +140,7 @@ describe("a key", () => {
 function bodyFor(path: string): JsonObject {
   if (path.endsWith("/signals")) return { name: "x" };
   if (path.endsWith("/keys")) return { text: "x" };
+  if (path.endsWith("/login")) return { page: "http://localhost/ui/agents" };
   return path.endsWith("/fork") ? { changes: { timeout: 1 } } : {};
 }
 
@@ -252,8 +253,8 @@ describe("a tenant", () => {
         const response = await world.request(asked, { method, headers: b, ...sent });
         const text = await response.text();
         expect(text, `${method} ${asked}`).not.toContain("the secret of A");
-        // Terminals are those of all tenants: no tenant is asked in, whatever it names.
-        const refusal = /^\/(terminals|recordings)\//.test(path) ? 403 : 404;
+        // Terminals and servers are those of all tenants: no tenant is asked in, whatever it names.
+        const refusal = /^\/(terminals|recordings|mcp-servers)\//.test(path) ? 403 : 404;
         if (id !== "") expect(response.status, `${method} ${asked}`).toBe(refusal);
         else expect(text).not.toContain(String(open));
       }
