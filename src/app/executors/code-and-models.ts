@@ -76,15 +76,17 @@ export function composeCodeAndModels({
     return new UhlpEndpoint({ configured: uhlp.mcp_endpoint, allowed: uhlp.allowed_endpoints });
   });
   /** By the text of the script; without one under no text. */
-  const simulated = new BoundedMap<string, Promise<Executor>>(MAX_SCRIPTS);
-  const openSimulated = async (text: string, file: string) => {
-    const [{ createLlmExecutor }, { createModels }] = await Promise.all([
+  const simulated = new BoundedMap<string, Promise<SimulatedModels>>(MAX_SCRIPTS);
+  const openSimulated = async (text: string, file: string): Promise<SimulatedModels> => {
+    const [{ createLlmExecutor }, { createGenerate }, { createModels }] = await Promise.all([
       import("../../executors/llm/llm-executor.ts"),
+      import("../../executors/llm/generate.ts"),
       import("../../executors/models/create-models.ts"),
     ]);
     const script = text === "" ? undefined : await modelsOptions.readScript(text, file);
     const models = createModels({ ...modelsOptions, simulated: { script } });
-    return createLlmExecutor({ models, prompts: await prompts(), repairs, timeoutMs });
+    const llm = createLlmExecutor({ models, prompts: await prompts(), repairs, timeoutMs });
+    return { llm, generate: createGenerate({ models, repairs, timeoutMs }) };
   };
   // Once: it keeps the schemas that it has compiled.
   const generator = once(async () => {
@@ -125,7 +127,7 @@ export function composeCodeAndModels({
       return createLlmExecutor({ models: await models(), prompts: await prompts(), elsewhere, repairs, timeoutMs });
     }),
     /** Makes answers of models up, as the run's script says. Throws `SCRIPT_INVALID`. */
-    simulatedLlm({ agent, script: text }: JsonObject): Promise<Executor> {
+    simulated({ agent, script: text }: JsonObject): Promise<SimulatedModels> {
       const key = typeof text === "string" ? text : "";
       const known = simulated.get(key) ?? openSimulated(key, String(agent).slice("simulated:".length));
       simulated.set(key, known);
@@ -143,6 +145,12 @@ export function composeCodeAndModels({
       await sandbox.close((opened) => opened.close());
     },
   };
+}
+
+/** What asks models in a run whose answers are made up: its steps, and the tools that ask for them. */
+interface SimulatedModels {
+  readonly llm: Executor;
+  readonly generate: Generate;
 }
 
 /** Whether programs can be kept in a sandbox here, by running one. */

@@ -14,6 +14,7 @@ import { isProgramFile } from "../../operations/definitions/looks-like-file.ts";
 import type { Executor } from "../../ports/executor.ts";
 import type { StandIns } from "../../ports/stand-ins.ts";
 import type { StepFunctions } from "../../ports/step-functions.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
 import type { Agents } from "./agents.ts";
@@ -55,13 +56,22 @@ export function createFindExecutor(parts: Executors): FindExecutor {
       const { checkOutput } = await import("../../executors/output/check-output.ts");
       return checkOutput(await open(), await validators());
     });
+  const toolsHere = checked(tools.executor);
+  const simulated = new WeakMap<Generate, Promise<Executor>>();
+  const simulatedTools = (generate: Generate) => {
+    const known = simulated.get(generate) ?? checked(() => tools.simulated(generate))();
+    simulated.set(generate, known);
+    return known;
+  };
   const guarded = new WeakMap<Executor, BoundedMap<string, Executor>>();
   const executors: Readonly<Record<ExecutorKind, (options: JsonObject) => Promise<Executor>>> = {
     agent: (options) => findAgent(options, agents),
     // A step of this kind asks a model here, unless the run is simulated.
     inline: (options) => (isSimulated(options) ? agents.simulated(options) : agents.inline()),
-    llm: (options) => (isSimulated(options) ? work.simulatedLlm(options) : work.llm()),
-    mcp: checked(tools.executor),
+    llm: async (options) => (isSimulated(options) ? (await work.simulated(options)).llm : work.llm()),
+    // A tool may ask a model, which a run that is made up does not pay.
+    mcp: async (options) =>
+      isSimulated(options) ? simulatedTools((await work.simulated(options)).generate) : toolsHere(),
     code: checked(work.code),
     http: checked(() => openHttp(parts)),
     terminal: checked(() => terminals.executor()),

@@ -10,6 +10,8 @@ import type { LoginVault } from "../../executors/mcp-servers/login/sealed-login.
 import type { FindAgentToolProblem, NamedServer } from "../../operations/application/ports.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentToolbox } from "../../ports/tools/agent-toolbox.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
+import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import { once } from "../once.ts";
 import { openOutbound } from "../open-outbound.ts";
 import { type CodeAndModels, pathOrName } from "./code-and-models.ts";
@@ -88,7 +90,7 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, emit
       },
     });
   });
-  const openCoreTools = async (more: { readonly emit?: Emit } = {}) => {
+  const openCoreTools = async (more: { readonly emit?: Emit; readonly generate?: Generate } = {}) => {
     const { createCoreTools } = await import("../../executors/core-tools/core-tools.ts");
     return createCoreTools({
       folder: appDir,
@@ -101,20 +103,19 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, emit
     });
   };
   const coreTools = once(() => openCoreTools({ emit }));
+  const openExecutor = async (core: ToolSet, generate?: Generate) => {
+    const { createMcpExecutor } = await import("../../executors/mcp/mcp-executor.ts");
+    const [own, endpoint, checker] = await Promise.all([servers(), work.endpoint(), validators()]);
+    return createMcpExecutor({ servers: own, coreTools: core, endpoint, validators: checker, generate });
+  };
   return {
     toolbox,
     /** For other programs, which send no events of a step. */
     coreTools: () => openCoreTools(),
     /** Calls the tools of steps. */
-    executor: once(async () => {
-      const { createMcpExecutor } = await import("../../executors/mcp/mcp-executor.ts");
-      return createMcpExecutor({
-        servers: await servers(),
-        coreTools: await coreTools(),
-        endpoint: await work.endpoint(),
-        validators: await validators(),
-      });
-    }),
+    executor: once(async () => openExecutor(await coreTools())),
+    /** The same, where models are asked so. */
+    simulated: async (generate: Generate) => openExecutor(await openCoreTools({ emit, generate }), generate),
     /** See `Execution.findToolProblem`. */
     async findToolProblem(named: NamedTool, signal: AbortSignal) {
       const { findToolProblem } = await import("../../executors/mcp/check-tool.ts");

@@ -39,6 +39,8 @@ export interface ToolRequest {
   readonly meta?: JsonObject;
   /** The step's time-out. It replaces those of the configuration. */
   readonly timeoutMs?: number | undefined;
+  /** Asks models for the server. Absent: as the servers do. */
+  readonly generate?: Generate | undefined;
   /** Looks at the call before it is made; what it throws is thrown. */
   check?(tool: ServerTool): Promise<void>;
   onProgress?(progress: Parameters<ServerCall["onProgress"]>[0]): void;
@@ -118,7 +120,7 @@ export class McpServers {
       const { redactor } = connection;
       const asker = { server: tool.server, tool: tool.name, redactor };
       const { elicitation, sampling: settings } = managed.address;
-      const { generate } = this.#options;
+      const generate = request.generate ?? this.#options.generate;
       const sampler = settings && generate && asking && new Sampler({ settings, asker, generate, asking, signal });
       const told = { roots: connection.roots, elicits: elicitation === "ask", sampler };
       const rounds = new InputRounds({ asker, memory: asking?.memory, ...told });

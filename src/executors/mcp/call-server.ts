@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { readJson } from "../../core/parse-json.ts";
 import type { Asks, Outcome, ProducedFile, Task } from "../../ports/executor.ts";
 import type { SampledSpent } from "../../ports/tools/agent-toolbox.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { toCallMemory } from "../mcp-servers/asking/asking-calls.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
@@ -18,6 +19,7 @@ export interface ServerCallParts {
   readonly input: McpInput;
   readonly servers: McpServers;
   readonly validators: JsonSchemas;
+  readonly generate?: Generate | undefined;
   /** A model has answered for the server. */
   paid(spent: SampledSpent): void;
 }
@@ -27,7 +29,7 @@ const MAX_ERROR_CHARS = 4_000;
 /** Calls a tool of a configured server and makes its result the step's outcome. Throws an `McpFailure`. */
 export async function callServer(
   address: { readonly server: string; readonly tool: string },
-  { task, input, servers, validators, paid }: ServerCallParts,
+  { task, input, servers, validators, generate, paid }: ServerCallParts,
   signal: AbortSignal,
 ): Promise<Outcome | Asks> {
   const answer = await servers.callAsking(
@@ -36,6 +38,7 @@ export async function callServer(
       arguments: input.arguments,
       meta: toMeta(task, input),
       timeoutMs: task.timeoutMs,
+      generate,
       memory: toCallMemory(task, "call", paid),
       repeats: task.atMostOnce === true ? "never" : "always",
       check: (tool) => checkArguments(tool, input.arguments, validators),

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../core/json.ts";
 import { remedyFor } from "../../core/trust/check-grant.ts";
 import { allows, grantOf } from "../../core/trust/grant.ts";
 import type { Asks, Executor, Outcome, Task } from "../../ports/executor.ts";
+import type { Generate } from "../../ports/tools/generate.ts";
 import type { ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
 import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
@@ -18,6 +19,8 @@ export interface McpExecutorOptions {
   readonly coreTools: ToolSet;
   readonly endpoint: ToolEndpoint;
   readonly validators: JsonSchemas;
+  /** Asks models for servers. Absent: as for all. */
+  readonly generate?: Generate | undefined;
 }
 
 /** Calls one tool: of a configured MCP server, of the run's endpoint, or a built-in one. Connections are shared and closed by their creator. */

@@ -69,7 +69,7 @@ describe.each(["2025", "2026-07-28"] as const)("a tool of a server of %s that as
 });
 
 describe.each(["legacy", "2026-07-28"])("a tool of a server (%s) that has a model asked", (protocol) => {
-  async function summingApplication(more = "") {
+  async function summingApplication(more = "", steps = "") {
     const model = await startFakeModelServer({ replies: [{ do: "say", text: "All is well." }] });
     onTestFinished(() => model.close());
     const holds = join(mkdtempSync(join(tmpdir(), "pawl-log-")), "holds");
@@ -79,7 +79,7 @@ describe.each(["legacy", "2026-07-28"])("a tool of a server (%s) that has a mode
     const folder = application({
       ".mcp.json": JSON.stringify({ mcpServers: { it } }),
       "pawl.yaml": JSON.stringify({ models: { providers, prices: { "fake:haiku": { input: 1000, output: 1000 } } } }),
-      "workflows/flow.yaml": `name: flow\n${more}steps:\n  - {id: sum, type: mcp, tool: it.sum_up, params: {holds: "${holds}"}}\n`,
+      "workflows/flow.yaml": `name: flow\n${more}steps:\n  - {id: sum, type: mcp, tool: it.sum_up, params: {holds: "${holds}"}}\n${steps}`,
     });
     return { options: { cwd: folder }, model, holds };
   }
@@ -97,6 +97,16 @@ describe.each(["legacy", "2026-07-28"])("a tool of a server (%s) that has a mode
     const { data } = JSON.parse((await pawl(["runs", "show", run, "--json"], options)).stdout);
     expect(data).toMatchObject({ status: "completed", total_cost_usd: 0.03 });
     expect(model.requests).toHaveLength(1);
+  });
+
+  test("is answered in a run that is made up, as a tool is that asks a model, without one", async () => {
+    const { options, model } = await summingApplication(
+      "",
+      "  - {id: ask, type: mcp, tool: core.llm.generate, params: {prompt: Hello, model: fake:haiku}}\n",
+    );
+    const { code, stdout } = await pawl(["run", "flow", "--json", "--agent", "simulated"], options);
+    expect([code, JSON.parse(stdout).data.status]).toEqual([0, "completed"]);
+    expect(model.requests).toEqual([]);
   });
 
   test("ends the run where its budget has nothing for that, and asks no model", async () => {
