@@ -16,7 +16,7 @@ test("without an owner the answer is recorded and the run goes on to its end", a
   const { code, stdout } = await pawl(["approve", runId, "--comment", "Fine.", "--json"], { cwd });
 
   expect(code).toBe(0);
-  expect(JSON.parse(stdout).data).toEqual({ run_id: runId, path: "look", answer: "approve" });
+  expect(JSON.parse(stdout).data).toEqual({ run_id: runId, path: "look", answer: "approve", missing: 0 });
   const shown = JSON.parse((await pawl(["runs", "show", runId, "--json"], { cwd })).stdout).data;
   expect(shown).toMatchObject({ run_id: runId, status: "completed", outputs: { look: "A draft." } });
 });
