@@ -44,6 +44,14 @@ export async function findApproval(app: Stores, address: string): Promise<Addres
   });
 }
 
+/** Throws as `findApproval`, and `APPROVAL_NOT_OPEN`. */
+export async function findOpenApproval(app: Stores, address: string): Promise<OpenApproval> {
+  const approval = await findApproval(app, address);
+  const open = await findOpen(app, approval);
+  if (open !== undefined) return open;
+  throw new PawlError("APPROVAL_NOT_OPEN", { message: `No approval is open at "${approval.path}".` });
+}
+
 /** An `@` of an id is escaped in its path. */
 function toPlace(place: string): { readonly path: string; readonly asked?: number } {
   const [, path, asked] = /^([^@]*)@(\d{1,15})$/.exec(place) ?? [];

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { IndexedGraph } from "../../core/graph/indexed-graph.ts";
 import type { Json } from "../../core/json.ts";
 import { findRun } from "../application/find-run.ts";
-import type { Driving, Principal, Stores } from "../application/ports.ts";
+import type { Driving, Place, Principal, Stores } from "../application/ports.ts";
 import { type CliVerb, defineOperation, type OperationContext } from "../operation.ts";
 import { eachRun } from "../runs/each-event.ts";
-import { idField, jsonSchema, listOf, numberedPage, takePage } from "../schemas.ts";
-import { answerApproval, findApproval } from "./answer-approval.ts";
+import { idField, jsonSchema, listOf, numberedPage, takePage, timeSchema } from "../schemas.ts";
+import { answerApproval, findApproval, findOpenApproval } from "./answer-approval.ts";
+import { makeApprovalLink } from "./approval-link.ts";
 import { approvalSchema, listApprovals as listOfRun, type OpenApproval } from "./describe-run-approvals.ts";
 
 const run = z.string().min(1).max(200).optional().describe("Of this run: its id, or the beginning of it.");
@@ -48,12 +48,34 @@ export const getApproval = defineOperation({
   http: { method: "GET", path: "/approvals/{id}" },
   cli: { no: "`approvals ls` tells the same of each." },
   mcp: { no: "`list_approvals` tells the same of each." },
-  async handle({ app }: OperationContext<Stores>, input) {
-    const { record, path, asked } = await findApproval(app, input.id);
-    const all = await listOfRun(await app.records(), record);
-    const open = all.find((each) => each.path === path && (asked ?? each.asked) === each.asked);
-    if (open !== undefined) return open;
-    throw new PawlError("APPROVAL_NOT_OPEN", { message: `No approval is open at "${path}".` });
+  handle: ({ app }: OperationContext<Stores>, { id }) => findOpenApproval(app, id),
+});
+
+export const linkApproval = defineOperation({
+  id: "linkApproval",
+  summary: "Make an address at which the holder of a key answers this one question, for an e-mail or a chat",
+  scope: "admin",
+  effect: "reads",
+  input: z.strictObject({
+    id,
+    for: z.string().min(1).max(200).describe("The key's name or id. Where it is revoked the address ends."),
+    hours: z.int().min(1).max(720).default(168).describe("How long it holds."),
+  }),
+  output: z.object({ path: z.string().describe("Put the address of your server before it."), expires_at: timeSchema }),
+  errors: ["RUN_NOT_FOUND", "RUN_FINISHED", "APPROVAL_NOT_OPEN", "KEY_NOT_FOUND"],
+  http: { method: "POST", path: "/approvals/{id}/link" },
+  cli: [
+    {
+      verb: "approvals link",
+      summary: "make an address that answers one",
+      args: ["id"],
+      options: { for: "--for <key>", hours: "--hours <n>" },
+      show: ({ path, expires_at }) => ({ told: [path, `until ${expires_at}`] }),
+    },
+  ],
+  mcp: { no: "A person decides to whom an address is sent." },
+  async handle({ app }: OperationContext<Place & Principal & Stores>, { id, for: holder, hours }) {
+    return makeApprovalLink(app, await findOpenApproval(app, id), { holder, hours });
   },
 });
 

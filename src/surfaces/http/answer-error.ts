@@ -178,7 +178,7 @@ const AGENTS_STATUS: Partial<Record<ErrorCode, ErrorStatus>> = {
 };
 
 /** The sandbox protocol has no 404: what a request names and is not there is a bad request. */
-function statusOfError(code: ErrorCode, shape: ErrorShape): ErrorStatus {
+export function statusOfError(code: ErrorCode, shape: ErrorShape): ErrorStatus {
   const status = (shape === "agents" ? AGENTS_STATUS[code] : undefined) ?? STATUS[code] ?? 500;
   return shape === "execute" && status === 404 ? 400 : status;
 }

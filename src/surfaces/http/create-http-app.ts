@@ -14,6 +14,7 @@ import { allowOrigins, checkHost, limitBody, logRequest, nameRequest, secureAnsw
 import { KeyedStreams } from "./open-streams.ts";
 import { executeAgent, executeCustomWorkflow, executeWorkflow, runWorkflow, showStatus } from "./routes/agents.ts";
 import { answerApplication } from "./routes/application.ts";
+import { answerLink } from "./routes/approval-links.ts";
 import { execute } from "./routes/execute.ts";
 import { deliverEvent, deliverToQueue } from "./routes/messages.ts";
 import { mountWebUi } from "./routes/web-ui.ts";
@@ -93,6 +94,9 @@ export function createHttpApp(
   on("POST", "/agents/:name/execute", "agents", executeAgent);
   on("POST", "/custom_workflows/:name/execute", "agents", executeCustomWorkflow);
   on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
+  const link = "/approvals/by-link/:token";
+  shapes.set(link, "envelope");
+  http.on(["GET", "POST"], link, (c) => answerLink(parts, c));
   for (const pattern of mountEndpoints(http, parts, endpoints)) shapes.set(pattern, "envelope");
   for (const pattern of mountMore?.(http) ?? []) shapes.set(pattern, "envelope");
   mountWebUi(http, parts);

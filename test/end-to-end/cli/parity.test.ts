@@ -137,6 +137,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
   "keys create": () => ["other", "--scopes", "read"],
   "keys show": async (world) => [await world.fieldOf("key_id", "keys", "create", "shown", "--scopes", "read")],
   "keys revoke": async (world) => [await world.fieldOf("key_id", "keys", "create", "third", "--scopes", "read")],
+  "approvals link": async (world) => [...(await review(world)), "--for", "first"],
 };
 
 /** Verbs that work with files of this machine alone, though their operation is to be had over HTTP. */

@@ -10,7 +10,7 @@ name: gate
 steps:
   - id: pay
     type: approval
-    approval_config: { message: "Pay?", ${rules} }
+    approval_config: { message: "Pay <b>&'?", ${rules} }
 `;
 
 class People {
@@ -163,5 +163,77 @@ describe("who has asked for a run", () => {
     expect(await people.open(again)).toMatchObject({ not_by: ["alice", "bob"] });
     for (const name of ["alice", "bob"]) expect(await codeOf(people.answer(again, name))).toBe("APPROVER_REFUSED");
     expect((await people.answer(again, "carol")).status).toBe(200);
+  });
+});
+
+describe("an address that is sent to a person", () => {
+  const post = (people: People, path: string, fields: Record<string, string>) =>
+    people.world.request(path, { method: "POST", body: new URLSearchParams(fields) });
+
+  async function link(people: People, run: string, more: JsonObject = {}, headers: Record<string, string> = ADMIN) {
+    const response = await people.world.post(`/approvals/${run}:pay/link`, { for: "alice", ...more }, headers);
+    const { data } = (await response.json()) as { readonly data: { readonly path: string } | null };
+    return { status: response.status, path: data?.path ?? "" };
+  }
+
+  async function asked(rules = "approvers: [alice, bob], quorum: 2") {
+    const people = new People();
+    const keyId = await people.add("alice");
+    await people.add("bob");
+    return { people, keyId, run: await people.start(rules) };
+  }
+
+  test("shows the question to whoever has it, changes nothing until the form is sent, and answers as the holder of the key", async () => {
+    const { people, run } = await asked();
+    const { path } = await link(people, run);
+    for (const method of ["GET", "HEAD", "GET"]) {
+      const page = await people.world.request(path, { method });
+      expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+      expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+      if (method === "GET")
+        expect(await page.text()).toMatch(
+          /<h1>Pay &#60;b&#62;&#38;&#39;\?<\/h1>[\s\S]*asks alice\.[\s\S]*0 of 2 have approved/,
+        );
+    }
+    expect(await people.typesOf(run)).toEqual(["approvalAsked"]);
+    const answered = await post(people, path, { answer: "approve", comment: "Fine <b>" });
+    expect(await answered.text()).toContain("you have approved. 1 more must approve.");
+    await post(people, path, { answer: "approve" });
+    expect(await people.open(run)).toMatchObject({ approved_by: ["alice"] });
+    expect((await people.answer(run, "bob")).status).toBe(200);
+    expect(await people.statusOf(run)).toBe("completed");
+    const late = await people.world.request(path);
+    expect([late.status, await late.text()]).toEqual([expect.any(Number), expect.stringContaining("<p>")]);
+    expect(late.status).toBeGreaterThanOrEqual(400);
+    expect((await post(people, path, { answer: "reject" })).status).toBeGreaterThanOrEqual(400);
+  });
+
+  test("takes data where the question allows it, and refuses what is none", async () => {
+    const { people, run } = await asked("allow_edit: true");
+    const { path } = await link(people, run);
+    expect((await post(people, path, { answer: "approve", edited: "{no" })).status).toBe(400);
+    expect((await post(people, path, { answer: "perhaps" })).status).toBe(400);
+    expect(await people.typesOf(run)).toEqual(["approvalAsked"]);
+    expect((await post(people, path, { answer: "approve", edited: '{"sum": 5}' })).status).toBe(200);
+    expect(await dataOf(people.world.request(`/runs/${run}`, { headers: ADMIN }))).toMatchObject({
+      outputs: { pay: { sum: 5 } },
+    });
+  });
+
+  test("ends with its time, with its key, where it is changed, and is made by those alone who make keys", async () => {
+    const { people, run, keyId } = await asked();
+    const { path } = await link(people, run, { hours: 1 });
+    const other = await link(people, run, { hours: 100 });
+    const changed = path.slice(0, 60) + (path[60] === "A" ? "B" : "A") + path.slice(61);
+    for (const wrong of [changed, path.slice(0, -3), "/approvals/by-link/x"])
+      expect((await people.world.request(wrong)).status).toBe(403);
+    people.world.world.clock.jump(3_600_000);
+    expect((await post(people, path, { answer: "approve" })).status).toBe(403);
+    expect((await people.world.request(other.path)).status).toBe(200);
+    await people.world.request(`/keys/${keyId}`, { method: "DELETE", headers: ADMIN });
+    expect((await post(people, other.path, { answer: "approve" })).status).toBe(403);
+    expect(await people.typesOf(run)).toEqual(["approvalAsked"]);
+    expect((await link(people, run, {}, people.headers("bob"))).status).toBe(403);
+    expect((await link(people, run, { for: "nobody" })).status).toBe(404);
   });
 });

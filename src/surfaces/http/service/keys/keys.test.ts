@@ -140,6 +140,7 @@ describe("a key", () => {
 function bodyFor(path: string): JsonObject {
   if (path.endsWith("/signals")) return { name: "x" };
   if (path.endsWith("/keys")) return { text: "x" };
+  if (path.endsWith("/link")) return { for: "x" };
   if (path.endsWith("/login")) return { page: "http://localhost/ui/agents" };
   return path.endsWith("/fork") ? { changes: { timeout: 1 } } : {};
 }
