@@ -94,3 +94,19 @@ steps:
   await page.getByText("Nobody is asked anything.").waitFor();
   await expect.poll(() => call("GET /runs/{id}", { id })).toMatchObject({ status: "completed" });
 });
+
+test("an address that was sent to a person shows the question without the pages, and takes the answer", async () => {
+  const apiKey = "a-long-secret-key";
+  const { url } = await startServer([], { cwd: application(FILES), env: { API_KEY: apiKey } });
+  const { call } = createPawlClient({ url, apiKey });
+  await call("POST /keys", { name: "alice", scopes: ["run"] });
+  const { run_id: id } = await call("POST /workflows/run", { workflow: "review" });
+  await expect.poll(async () => (await call("GET /approvals")).items).toHaveLength(1);
+  const { path } = await call("POST /approvals/{id}/link", { id, for: "alice" });
+  const page = await open(`${url}${path}`);
+  await page.getByRole("heading", { name: "Is it good?" }).waitFor();
+  await page.getByLabel("Comment").fill("From the train.");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("you have approved").waitFor();
+  await expect.poll(() => call("GET /runs/{id}", { id })).toMatchObject({ status: "completed" });
+});

@@ -67,6 +67,8 @@ function toPage(body: string, status = 200): Response {
     status,
     headers: {
       "content-type": "text/html; charset=utf-8",
+      // Without any a browser would not say from where the form comes.
+      "referrer-policy": "same-origin",
       "content-security-policy":
         "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
     },
