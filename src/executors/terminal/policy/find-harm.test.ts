@@ -291,10 +291,10 @@ test("a text of the greatest length is read in a moment", () => {
     "'",
     "\\",
   ]) {
-    const startedAt = performance.now();
+    const start = process.cpuUsage();
     const text = piece.repeat(Math.ceil(10_000 / piece.length));
     findHarm(text);
     findHarmWithin(text.slice(0, 4_000));
-    expect(performance.now() - startedAt, piece).toBeLessThan(2_000);
+    expect(process.cpuUsage(start).user, piece).toBeLessThan(2_000_000);
   }
 });
