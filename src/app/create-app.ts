@@ -163,8 +163,7 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
     const [address, outbound] = await Promise.all([tools.addressOf(server), openOutbound(config)]);
     return { address, outbound, vault: vaultOf(() => parts.service()) };
   };
-  let pageLogins: Promise<PageLogins> | undefined;
-  const openPageLogins = async (): Promise<PageLogins> => {
+  const pageLogins = once(async (): Promise<PageLogins> => {
     const [{ createPageLogins }, { beginLogin }] = await Promise.all([
       import("./mcp/page-logins.ts"),
       import("../executors/mcp-servers/login/begin-login.ts"),
@@ -173,7 +172,7 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
       const { address, ...through } = await loginPartsOf({ server });
       return beginLogin(address, { ...through, redirectUrl });
     }, clock);
-  };
+  });
   const terminals = new TerminalParts({
     ...places,
     environment,
@@ -297,7 +296,7 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
       const { signal } = new AbortController();
       return (await (await work.endpoint()).readDefinitionFile(asked, signal)).content;
     },
-    pageLogins: () => (pageLogins ??= openPageLogins()),
+    pageLogins,
     async logIn(server, wanted) {
       const { logIn } = await import("./mcp/log-in.ts");
       return logIn(await loginPartsOf(server), wanted);

@@ -2,6 +2,7 @@ import { grantOf } from "../../core/trust/grant.ts";
 import type { Emit } from "../../executors/core-tools/core-tools.ts";
 import { forOwner } from "../../operations/application/owner-application.ts";
 import type { Ports } from "../../operations/application/ports.ts";
+import { readRunStarted } from "../../operations/runs/read-run-started.ts";
 import { runnerForOne } from "../../operations/start/request-runner.ts";
 import { addressEvent } from "../../operations/triggers/address-event.ts";
 import { deliverMessage } from "../../operations/triggers/deliver-message.ts";
@@ -18,8 +19,10 @@ export function createEmit(app: Ports): Emit {
   const runner = runnerForOne(() => app.host());
   const checker = new JsonSchemas();
   return async ({ name, ...event }, { runId, path, tenantId, settings }) => {
-    const maxCostMicro = await limitOf(app, runId);
-    const owner = forOwner(app, { tenantId, maxCostMicro, grant: grantOf(settings) });
+    const { journal } = await app.records();
+    const run = await journal.findRun(runId);
+    const sender = run === undefined || run === "ambiguous" ? undefined : await readRunStarted(journal, run);
+    const owner = forOwner(app, { tenantId, maxCostMicro: sender?.maxCostMicro, grant: grantOf(settings) });
     const address = await addressEvent(owner, await tables.find(tenantId), name);
     const { publication, ...message } = address(event)(`${runId} ${path}`);
     const claim = async () => undefined;
@@ -33,12 +36,4 @@ export function createEmit(app: Ports): Emit {
       ...(waiting && { waiting: { ...waiting } }),
     };
   };
-}
-
-async function limitOf(app: Ports, runId: string): Promise<number | undefined> {
-  const { journal } = await app.records();
-  const run = await journal.findRun(runId);
-  if (run === undefined || run === "ambiguous") return undefined;
-  const [first] = await journal.readEvents(run.no, { afterSeq: 0, limit: 1 });
-  return first?.event.type === "runStarted" ? first.event.maxCostMicro : undefined;
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../core/bounded-map.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, isNumber } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
@@ -18,7 +19,7 @@ const USUAL_SECONDS = 300;
 
 /** Tokens that an issuer gives to a client for its own secret (OAuth 2.1, client credentials): kept in memory alone, while they last. */
 export class AccessTokens {
-  readonly #kept = new Map<string, { readonly token: string; readonly endsAt: number }>();
+  readonly #kept = new BoundedMap<string, { readonly token: string; readonly endsAt: number }>(MOST_KEPT);
 
   /** The token, or why there is none: then nothing was done outside. */
   async get(oauth: OAuth, send: Send): Promise<string | Failed> {
@@ -36,10 +37,7 @@ export class AccessTokens {
       return toFailed("HTTP_FAILED", { message, retryable: false, effect: "none" });
     }
     const lasts = Math.max(0, (isNumber(seconds) ? Number(seconds) : USUAL_SECONDS) - EARLY_SECONDS);
-    this.#kept.delete(key);
     this.#kept.set(key, { token, endsAt: Date.now() + lasts * 1_000 });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
     return token;
   }
 

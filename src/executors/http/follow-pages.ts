@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { writeExact } from "../../core/exact-json.ts";
-import { isJsonObject, type Json, type JsonObject, ownField } from "../../core/json.ts";
+import { fieldOf } from "../../core/graph/event-match.ts";
+import { isJsonObject, type Json, ownField } from "../../core/json.ts";
 import type { Outcome } from "../../ports/executor.ts";
 import { toFailed } from "../output/failure.ts";
 import type { HttpInput, Pages } from "./http-input.ts";
@@ -78,8 +79,7 @@ function isEmpty(cursor: Json): boolean {
 
 /** `data.items`; an empty path is the whole. Null: it leads nowhere. */
 function readPath(value: Json, path: string): Json {
-  const keys = path === "" ? [] : path.split(".");
-  return keys.reduce<Json>((at, key) => (isJsonObject(at) ? ((at as JsonObject)[key] ?? null) : null), value);
+  return path === "" ? value : (fieldOf(value, path) ?? null);
 }
 
 function fail(code: ErrorCode, why: string, { url }: HttpInput): Outcome {

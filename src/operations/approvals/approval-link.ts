@@ -4,12 +4,12 @@ import { toIsoTime } from "../../core/iso-time.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { StoredKey } from "../../ports/service/api-keys.ts";
 import type { Place, Principal, Stores } from "../application/ports.ts";
-import { isOver } from "../keys/api-keys.ts";
+import { mayAnswerRuns } from "../keys/api-keys.ts";
 import type { OpenApproval } from "./describe-run-approvals.ts";
 
 /** Other texts are sealed with the same key. */
 const PURPOSE = "approval link";
-const FOLDER = "/approvals/by-link";
+export const APPROVAL_LINKS = "/approvals/by-link";
 
 /** The address at which whoever has it answers this one question as the holder of the key, until then. Throws `KEY_NOT_FOUND`. */
 export async function makeApprovalLink(
@@ -20,12 +20,12 @@ export async function makeApprovalLink(
   const { tenantId } = app;
   const keys = await (await app.service()).keys.list(tenantId === undefined ? {} : { tenantId });
   const now = app.clock.now();
-  const key = keys.find((each) => (each.id === holder || each.name === holder) && mayUse(each, now));
+  const key = keys.find((each) => (each.id === holder || each.name === holder) && mayAnswerRuns(each, now));
   if (key === undefined)
     throw new PawlError("KEY_NOT_FOUND", { message: `No key that may answer is named "${holder}".` });
   const endsAt = now + hours * 3_600_000;
   const token = (await app.secrets()).seal(writeExact([PURPOSE, id, key.id, endsAt]));
-  return { path: `${FOLDER}/${token}`, expires_at: toIsoTime(endsAt) };
+  return { path: `${APPROVAL_LINKS}/${token}`, expires_at: toIsoTime(endsAt) };
 }
 
 /** What an address is for. Throws `FORBIDDEN` where it is none of ours, too old, or its key is revoked. */
@@ -37,7 +37,7 @@ export async function openApprovalLink(
   const now = app.clock.now();
   const key = typeof keyId === "string" ? await (await app.service()).keys.find(keyId) : undefined;
   const isGood = purpose === PURPOSE && typeof endsAt === "number" && endsAt > now;
-  if (isGood && typeof id === "string" && key !== undefined && mayUse(key, now)) return { id, key };
+  if (isGood && typeof id === "string" && key !== undefined && mayAnswerRuns(key, now)) return { id, key };
   throw new PawlError("FORBIDDEN", {
     message: "This address answers no question, or not any more.",
     remedy: "Ask whoever sent it for another one.",
@@ -52,8 +52,4 @@ async function read(app: Stores, token: string): Promise<readonly unknown[]> {
   } catch {
     return [];
   }
-}
-
-function mayUse(key: StoredKey, now: number): boolean {
-  return !isOver(key, now) && key.scopes.some((scope) => scope !== "read");
 }

@@ -1,17 +1,14 @@
 import type { AnswerRules } from "../../core/graph/graph.ts";
 import { type Answerer, mayAnswer, nameOf, OPERATOR } from "../../core/trust/approvers.ts";
 import type { Place, Principal, Stores } from "../application/ports.ts";
-import { isOver } from "../keys/api-keys.ts";
+import { mayAnswerRuns } from "../keys/api-keys.ts";
 
 /** Who may answer runs of the caller here: the operator, and whom a key proves that stands. */
 export async function listPeople(app: Place & Principal & Stores): Promise<readonly Answerer[]> {
   const keys = await (await app.service()).keys.list({});
   const now = app.clock.now();
   const standing = keys.filter(
-    (key) =>
-      (key.tenantId === undefined || key.tenantId === app.tenantId) &&
-      key.scopes.some((scope) => scope !== "read") &&
-      !isOver(key, now),
+    (key) => (key.tenantId === undefined || key.tenantId === app.tenantId) && mayAnswerRuns(key, now),
   );
   return [{ name: OPERATOR }, ...standing.map(({ id, name, groups }) => ({ name, key: id, groups }))];
 }

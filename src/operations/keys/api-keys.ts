@@ -23,6 +23,11 @@ export function isOver({ revokedAt, expiresAt }: StoredKey, now: number): boolea
   return revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now);
 }
 
+/** Whether its holder may answer what runs ask. */
+export function mayAnswerRuns(key: StoredKey, now: number): boolean {
+  return !isOver(key, now) && key.scopes.some((scope) => scope !== "read");
+}
+
 function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }

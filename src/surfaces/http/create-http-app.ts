@@ -4,6 +4,7 @@ import { matchedRoutes } from "hono/route";
 import { TrieRouter } from "hono/router/trie-router";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
+import { APPROVAL_LINKS } from "../../operations/approvals/approval-link.ts";
 import { inRequest, RequestUse } from "../../operations/limits/quotas.ts";
 import { findTrouble } from "../../operations/service/check-health.ts";
 import { describeRoutes } from "../../operations/triggers/describe-routes.ts";
@@ -94,7 +95,7 @@ export function createHttpApp(
   on("POST", "/agents/:name/execute", "agents", executeAgent);
   on("POST", "/custom_workflows/:name/execute", "agents", executeCustomWorkflow);
   on("POST", "/execution/workflows/:kind/:name/run", "agents", runWorkflow);
-  const link = "/approvals/by-link/:token";
+  const link = `${APPROVAL_LINKS}/:token`;
   shapes.set(link, "envelope");
   http.on(["GET", "POST"], link, (c) => answerLink(parts, c));
   for (const pattern of mountEndpoints(http, parts, endpoints)) shapes.set(pattern, "envelope");
