@@ -1,7 +1,7 @@
 import type { AnswerRules, RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { FORM_WITH_QUORUM } from "../../core/trust/approvers.ts";
+import { refuseQuorum } from "../answer-rules.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { Reader, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -103,9 +103,7 @@ function modelOf({ value }: Text, isWritten: boolean) {
 const NOTHING: Template = { parts: [] };
 
 function toApproval({ approval_config: config, prompt }: ReadKind<"approval">, { problems }: Reader) {
-  const several = config?.at.entries.get("quorum")?.value;
-  if (config?.allow_edit && several !== undefined && config.quorum !== 1)
-    problems.error({ code: "VALUE_INVALID", at: several, ...FORM_WITH_QUORUM });
+  if (config?.allow_edit) refuseQuorum(config.at, config.quorum, problems);
   const hours = config?.timeout_hours;
   return {
     type: "approval",

@@ -1,3 +1,4 @@
+import { approvers, notRequester, quorum } from "../../answer-rules.ts";
 import { suggest } from "../../did-you-mean.ts";
 import { anyMap, anything, either, jsonSchema, list, mapOf, oneOrMore } from "../../shape/containers.ts";
 import { eventFields } from "../../shape/event-fields.ts";
@@ -206,15 +207,9 @@ const approval = object({
           false,
           "Whether the person may change the value, which is then the step's output.",
         ),
-        approvers: optional(
-          list(text({ pattern: "\\S" }), { min: 1, max: 100 }),
-          "Who may answer: names of API keys, groups of them, or `operator`, who bears no key of their own.",
-          { otherwise: "whoever may answer runs" },
-        ),
-        quorum: optional(integer(1, 100), "How many different people must approve; one no is a no.", {
-          otherwise: "one",
-        }),
-        not_requester: withDefault(flag(), false, "Whoever has asked for the run may not answer."),
+        approvers: approvers(text({ pattern: "\\S" })),
+        quorum,
+        not_requester: notRequester,
       },
       { title: "`approval_config`" },
     ),

@@ -2,7 +2,7 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Step, Transition, Wait } from "../../../core/graph/graph.ts";
 import { NO_STATUS, toHttpStatus } from "../../../core/http-status.ts";
 import { toMilliseconds } from "../../../core/iso-time.ts";
-import { FORM_WITH_QUORUM } from "../../../core/trust/approvers.ts";
+import { refuseQuorum } from "../../answer-rules.ts";
 import { call, isEqualTo, literal, output, outputOf, toObject } from "../../build-expr.ts";
 import type { YamlMap, YamlNode, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
@@ -195,9 +195,7 @@ function refuseMatch(at: YamlNode, name: Expr, { context }: ValueScope): void {
 
 function lowerApproval(body: ControlOf<"approval">, scope: ValueScope): Doing {
   const { message, show, form, timeout, onTimeout, approvers, quorum, notRequester } = body;
-  const several = body.at.entries.get("quorum")?.value;
-  if (form !== undefined && several !== undefined && quorum !== 1)
-    scope.context.problems.error({ code: "VALUE_INVALID", at: several, ...FORM_WITH_QUORUM });
+  if (form !== undefined) refuseQuorum(body.at, quorum, scope.context.problems);
   return {
     kind: "approve",
     message: lowerValue(message, { ...scope, takesPlainText: true }),

@@ -1,3 +1,4 @@
+import { approvers, notRequester, quorum } from "../../answer-rules.ts";
 import { anyMap, either, jsonSchema, list, mapOf } from "../../shape/containers.ts";
 import { eventFields } from "../../shape/event-fields.ts";
 import { expected, type Missing, optional, withDefault } from "../../shape/fields.ts";
@@ -47,8 +48,6 @@ const variable = to(
     return value;
   },
 );
-
-const APPROVERS = "Who may answer: names of API keys, groups of them, or `operator`, who bears no key of their own.";
 
 const listed = {
   list: expected(expression, "An expression that gives a list. Anything else makes the step fail.", {
@@ -321,13 +320,9 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
           "A JSON Schema of what the person may change of it, or fill in; what is approved fits it.",
         ),
         inputMapping: optional(mapping, "May hold `message` and `show`."),
-        approvers: optional(list(filled("alice", "finance"), { min: 1, max: 100 }), APPROVERS, {
-          otherwise: "whoever may answer runs",
-        }),
-        quorum: optional(integer(1, 100), "How many different people must approve; one no is a no.", {
-          otherwise: "one",
-        }),
-        notRequester: withDefault(flag(), false, "Whoever has asked for the run may not answer."),
+        approvers: approvers(filled("alice", "finance")),
+        quorum,
+        notRequester,
         timeout: optional(timeLimit, "How long an answer is waited for.", { otherwise: "as long as it takes" }),
         onTimeout: withDefault(
           choice(["fail", "skip"]),
