@@ -182,6 +182,18 @@ test("a server that refuses for the moment is asked again, as soon as it says", 
   expect(server.received).toHaveLength(3);
 });
 
+test.each([429, 503])(
+  "a server that answers %i and names no time has failed an attempt of the step",
+  async (status) => {
+    const server = await WebhookReceiver.listen();
+    server.replies.push(answerWith(status));
+    const capacity = new CapacityPools({ clock: new SystemClock(), limits: {}, patienceMs: 60_000 });
+    const failed = { code: "HTTP_FAILED", retryable: true, details: { status } };
+    expect(await ask({ url: server.url() }, { capacity })).toMatchObject(failed);
+    expect(server.received).toHaveLength(1);
+  },
+);
+
 test("a form is sent encoded", async () => {
   const server = await WebhookReceiver.listen();
   server.replies.push(answerWith(200));

@@ -21,7 +21,7 @@ export interface HttpOptions {
 
 const MAX_REDIRECTS = 5;
 
-/** Sends one request, as the outbound guard allows. It waits in its server's pool after 429, or 503 with `Retry-After`. Secret headers are masked. */
+/** Sends one request, as the outbound guard allows. It waits in its server's pool after 429 or 503 with `Retry-After`; every other failure is an attempt of the step. Secret headers are masked. */
 export function createHttpExecutor(options: HttpOptions): Executor<Outcome> {
   const tokens = new AccessTokens();
   return {
@@ -68,6 +68,11 @@ async function withToken(input: HttpInput, asking: Asking, signal: AbortSignal):
   return ask();
 }
 
+/** Such a refusal is no attempt. A server that only says no is asked as often as the step's retry policy says, not for an hour. */
+function namesItsTime({ details = null }: Failed): boolean {
+  return isJsonObject(details) && details["retry_after"] !== undefined;
+}
+
 function statusOf({ details = null }: Failed): Json | undefined {
   return isJsonObject(details) ? details["status"] : undefined;
 }
@@ -91,7 +96,7 @@ async function request(
     {
       caller: task,
       send,
-      failureOf: (outcome) => (outcome.status === "failed" ? outcome : undefined),
+      failureOf: (outcome) => (outcome.status === "failed" && namesItsTime(outcome) ? outcome : undefined),
       toReply: (failed) => failed,
     },
     signal,

@@ -237,7 +237,7 @@ export const httpKind = object(
     outputSchema: optional(jsonSchema("outputSchema"), "A JSON Schema that the output must fit."),
   },
   {
-    says: "Sends a request. The output is `{status, headers, body}`. A request that fails for the moment (no answer, 408, 425, 429, 5xx) is repeated as `retryPolicy` says.",
+    says: "Sends a request. The output is `{status, headers, body}`. A request that fails for the moment (no answer, 408, 425, 429, 5xx) is repeated as `retryPolicy` says; where 429 or 503 name a time (`Retry-After`), it waits for it and is sent again, which is no attempt.",
     elsewhere: {
       json: "Write it as `body`.",
       data: "Write it as `body`.",
