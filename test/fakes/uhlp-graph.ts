@@ -23,7 +23,7 @@ export function uhlpGraph({ name = "flow", trigger, schema, steps }: UhlpGraph):
     ending: { deadLetter: false },
     envAllowed: [],
     settings: {},
-    ...(trigger === undefined ? {} : { trigger }),
+    ...(trigger === undefined ? {} : { triggers: [trigger] }),
   });
 }
 

@@ -2,7 +2,7 @@ import { basename, relative } from "node:path";
 import { missingAgentsFile } from "../../operations/agents/missing-agents-file.ts";
 import type { Place, Ports, ServedRoute } from "../../operations/application/ports.ts";
 import type { DefinitionLibrary, LibraryChange } from "../../operations/definitions/definition-library.ts";
-import { timetableOf } from "../../operations/schedules/defined-schedules.ts";
+import { timetablesOf } from "../../operations/schedules/defined-schedules.ts";
 import { findUnready } from "../../operations/start/preflight.ts";
 import type { TriggerTable } from "../../operations/triggers/trigger-table.ts";
 import type { Log } from "../../ports/log.ts";
@@ -22,10 +22,11 @@ export function listRoutes(table: TriggerTable | undefined): readonly ServedRout
 export function listTriggers(library: DefinitionLibrary, table: TriggerTable | undefined): readonly string[] {
   const { queues = new Map<string, unknown>(), events = queues, awaited = queues } = table ?? {};
   return [
-    ...library.list().flatMap(({ name, report }) => {
-      const timetable = timetableOf(report.definition?.graph);
-      return timetable === undefined ? [] : [`cron ${timetable.cron} (${timetable.timezone}) -> ${name}`];
-    }),
+    ...library
+      .list()
+      .flatMap(({ name, report }) =>
+        timetablesOf(report.definition?.graph).map(({ cron, timezone }) => `cron ${cron} (${timezone}) -> ${name}`),
+      ),
     ...[...queues.keys()].map((name) => `queue ${name}: POST /queues/${encodeURIComponent(name)}/messages`),
     ...[...events.keys()].map((name) => `event ${name}: POST /triggers/${encodeURIComponent(name)}`),
     ...[...awaited.keys()].map((name) => `event that runs wait for: POST /triggers/${encodeURIComponent(name)}`),

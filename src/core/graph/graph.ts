@@ -18,8 +18,8 @@ export interface Graph {
   readonly ending: Ending;
   /** A cron expression (UTC) from the definition, checked but not yet armed. */
   readonly schedule?: string;
-  /** Triggers that start the workflow; armed by `pawl serve`. */
-  readonly trigger?: Trigger;
+  /** What starts the workflow; armed by `pawl serve`. */
+  readonly triggers?: readonly Trigger[];
   /** How many of its runs go on at once. */
   readonly concurrency?: Concurrency;
   /** Names of environment variables that prompts may read. */
@@ -94,8 +94,10 @@ export interface Ending {
   readonly deadLetter: boolean;
 }
 
-export type Trigger =
-  /** `pathPattern` has parameters as `{name}`; `method` is in capitals. */
+/** `name` tells it from the other triggers of its workflow. */
+export type Trigger = {
+  readonly name?: string;
+} /** `pathPattern` has parameters as `{name}`; `method` is in capitals. */ & (
   | {
       readonly kind: "http";
       readonly method: string;
@@ -109,10 +111,21 @@ export type Trigger =
       readonly place?: Place;
     }
   /** `timezone` is an IANA name. */
-  | { readonly kind: "cron"; readonly schedule: string; readonly timezone: string }
+  | { readonly kind: "cron"; readonly schedule: string; readonly timezone: string; readonly says?: CronSettings }
   | { readonly kind: "queue"; readonly queueName: string }
   /** From any application where none is named. */
-  | { readonly kind: "event"; readonly event: string; readonly sourceAppId?: string };
+  | { readonly kind: "event"; readonly event: string; readonly sourceAppId?: string }
+);
+
+/** What a definition may say of its schedule beside the times. */
+export interface CronSettings {
+  /** With what its runs are started. */
+  readonly input?: JsonObject;
+  /** What becomes of a slot while the run of the slot before is under way. */
+  readonly overlap?: "skip" | "queue" | "cancel_previous";
+  /** Which slots that passed while no server ran are caught up: none, the last one, or the last hundred. */
+  readonly catchUp?: "none" | "one" | "all";
+}
 
 /** Who may ask for a route: holders of a key, signers of the request, or everyone. */
 export type RouteAuth = "key" | "hmac" | "open";

@@ -82,8 +82,8 @@ export function findTaskLack(
 }
 
 function wantsOf(graph: Graph): readonly Lack[] {
-  const { dialect, flow, envAllowed, ending, settings, trigger } = graph;
-  const secret = trigger?.kind === "http" ? trigger.secret : undefined;
+  const { dialect, flow, envAllowed, ending, settings, triggers = [] } = graph;
+  const secrets = triggers.flatMap((each) => (each.kind === "http" && each.secret !== undefined ? [each.secret] : []));
   const webhooks = [ending.completionWebhook, ending.failureWebhook, ending.approvalWebhook];
   const { sandstorm_url: agentServer, mcp_servers: servers } = settings;
   return [
@@ -93,7 +93,7 @@ function wantsOf(graph: Graph): readonly Lack[] {
       ...(typeof agentServer === "string" ? namesInServerUrl(agentServer) : []),
       ...webhooks.flatMap((url) => namesInEnv(url ?? "")),
     ].map((name) => want("variables", name, "An address reads the variable")),
-    ...(secret === undefined ? [] : [want("variables", secret, "The route's signature is checked with the variable")]),
+    ...secrets.map((secret) => want("variables", secret, "The route's signature is checked with the variable")),
     ...(ending.storagePath === undefined
       ? []
       : [wantOfStorage(literalText(ending.storagePath), "The outputs are written to the storage")]),

@@ -1,6 +1,6 @@
 import { checkGraph } from "../../core/graph/check-graph.ts";
 import { isEventField } from "../../core/graph/event-match.ts";
-import type { Concurrency, DagFlow, Graph, Trigger, WhenFull } from "../../core/graph/graph.ts";
+import type { Concurrency, CronSettings, DagFlow, Graph, Trigger, WhenFull } from "../../core/graph/graph.ts";
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
@@ -40,13 +40,15 @@ export interface WorkflowOptions<In, Out> {
     readonly scope?: string;
   };
   /** What starts it by itself, where the engine serves. */
-  readonly trigger?:
-    | { readonly cron: string; readonly timezone?: string }
-    | { readonly event: string }
-    | { readonly queue: string }
-    /** `GET /leads/{id}` and the like. `open` asks for no key. */
-    | { readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`; readonly open?: boolean };
+  readonly trigger?: StartedBy | readonly StartedBy[];
 }
+
+type StartedBy =
+  | ({ readonly cron: string; readonly timezone?: string } & CronSettings)
+  | { readonly event: string }
+  | { readonly queue: string }
+  /** `GET /leads/{id}` and the like. `open` asks for no key. */
+  | { readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`; readonly open?: boolean };
 
 /** A definition: the graph that the engine runs, and the functions of its steps. */
 export interface Workflow<In, Out> {
@@ -139,7 +141,7 @@ function toGraph(name: string, options: WorkflowOptions<object, object>, flow: D
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
     ending: { deadLetter: true },
-    ...(trigger === undefined ? {} : { trigger: toTrigger(trigger) }),
+    ...(trigger === undefined ? {} : { triggers: [trigger].flat().map(toTrigger) }),
     ...(runsAtOnce === undefined ? {} : { concurrency: toConcurrency(runsAtOnce) }),
     envAllowed: [],
     settings: {},
@@ -158,8 +160,11 @@ function toConcurrency({
 
 const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-function toTrigger(trigger: NonNullable<WorkflowOptions<object, object>["trigger"]>): Trigger {
-  if ("cron" in trigger) return { kind: "cron", schedule: trigger.cron, timezone: trigger.timezone ?? "UTC" };
+function toTrigger(trigger: StartedBy): Trigger {
+  if ("cron" in trigger) {
+    const { cron: schedule, timezone = "UTC", ...says } = trigger;
+    return { kind: "cron", schedule, timezone, ...(Object.keys(says).length === 0 ? {} : { says }) };
+  }
   const named = "event" in trigger ? trigger.event : "queue" in trigger ? trigger.queue : undefined;
   if (named?.trim() === "") throw invalid("A trigger has no name", "Name the event or the queue.");
   if ("event" in trigger) return { kind: "event", event: trigger.event };

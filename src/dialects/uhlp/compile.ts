@@ -1,5 +1,5 @@
 import type { Expr } from "../../core/expressions/expr.ts";
-import type { Flow, Graph, MachineFlow, Step } from "../../core/graph/graph.ts";
+import type { Flow, Graph, MachineFlow, Step, Trigger } from "../../core/graph/graph.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
 import type { ProblemList } from "../problem-list.ts";
@@ -48,7 +48,7 @@ export async function compileUhlp(
   const stepIds = new Set(steps.map(({ id }) => id));
   const lowering: LowerContext = {
     workflowId: workflow.workflowId?.value ?? "",
-    startedBy: workflow.trigger?.kind === "event" ? workflow.trigger.event : undefined,
+    startedBy: new Set(triggersOf(workflow).flatMap((each) => (each.kind === "event" ? [each.event] : []))),
     ...(workflow.references === "lenient" ? {} : { payload: workflow.inputSchema, outputs: declaredOutputs(steps) }),
     problems,
     maxSteps: workflow.maxSteps ?? maxSteps,
@@ -70,6 +70,10 @@ export async function compileUhlp(
   await checkNames(steps, reader);
   if (graph === undefined || problems.hasErrors) return { problems: problems.toArray() };
   return { graph, files: lowering.files, problems: problems.toArray() };
+}
+
+function triggersOf({ trigger, triggers = [] }: ReadWorkflow): readonly Trigger[] {
+  return trigger === undefined ? triggers : [trigger, ...triggers];
 }
 
 /** Names under `variables`, of the workflow or of a `set` step. */
@@ -143,7 +147,8 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
 function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
-  const { name, description, trigger, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
+  const triggers = triggersOf(workflow);
+  const { name, description, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
   const flow = lowerFlow(level, workflow, context);
   const concurrency = lowerConcurrency(workflow, level, context);
   if (flow === undefined) return undefined;
@@ -156,7 +161,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
     flow: context.readsLastError ? keepLastError(flow) : flow,
     limits: { ...toRunLimits(workflow.limits, maxCostUsd), ...(timeoutMs === undefined ? {} : { timeoutMs }) },
     ending: { deadLetter },
-    trigger,
+    ...(triggers.length === 0 ? {} : { triggers }),
     ...(concurrency && { concurrency }),
     envAllowed: [...context.variables],
     settings: references === undefined ? {} : { references },

@@ -41,7 +41,7 @@ const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> 
   ...keys(["variables"], "form"),
   ...words("itemVar", "routes", "sources", "strategy", "failOnError", "finally"),
   ...keys(["dialects"], "dialect"),
-  ...keys(["variables"], "trigger"),
+  ...keys(["variables"], "trigger", "triggers"),
   ...keys(["executors", "code", "terminals"], "type"),
   ...keys(["servers", "terminals", "workflows", "code", "folders"], "target"),
   ...keys(["code", "folders"], "script"),

@@ -25,15 +25,17 @@ export async function readProgram(file: string): Promise<readonly AnyWorkflow[]>
 export async function checkPrograms<W extends AnyWorkflow>(workflows: readonly W[]): Promise<readonly W[]> {
   refuseTwice(workflows);
   for (const { name, graph, place = "" } of workflows) {
-    if (graph.trigger?.kind !== "cron") continue;
-    const { schedule, timezone } = graph.trigger;
-    const reason =
-      (await explainCron(schedule)) ?? (isTimezone(timezone) ? undefined : `\`${timezone}\` is no time zone`);
-    if (reason === undefined) continue;
-    throw new PawlError("DEFINITION_INVALID", {
-      message: `The schedule of the workflow \`${name}\`${place} is refused: ${reason.replace(/\.$/, "")}.`,
-      remedy: "Write five fields, such as `0 9 * * 1-5`, and an IANA name, such as `Europe/Berlin`.",
-    });
+    for (const trigger of graph.triggers ?? []) {
+      if (trigger.kind !== "cron") continue;
+      const { schedule, timezone } = trigger;
+      const reason =
+        (await explainCron(schedule)) ?? (isTimezone(timezone) ? undefined : `\`${timezone}\` is no time zone`);
+      if (reason === undefined) continue;
+      throw new PawlError("DEFINITION_INVALID", {
+        message: `The schedule of the workflow \`${name}\`${place} is refused: ${reason.replace(/\.$/, "")}.`,
+        remedy: "Write five fields, such as `0 9 * * 1-5`, and an IANA name, such as `Europe/Berlin`.",
+      });
+    }
   }
   return workflows;
 }

@@ -1,4 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import { writeExact } from "../../core/exact-json.ts";
 import { isEverything, meet } from "../../core/trust/grant.ts";
 import type {
   Changes,
@@ -49,7 +50,7 @@ async function toEdit(
 ): Promise<ScheduleEdit> {
   const { cron = schedule.cron, timezone = schedule.timezone, input, enabled } = change;
   const timetable = { cron: cron.trim(), timezone };
-  refuseDefined(schedule, { timetable, enabled });
+  refuseDefined(schedule, { timetable, change });
   if (input !== undefined) await checkStart(app, schedule.workflow, input);
   const now = app.clock.now();
   const jitterSeconds = change.jitterSeconds ?? schedule.jitterSeconds;
@@ -107,7 +108,7 @@ export async function leftOut(schedule: StoredSchedule, now: number): Promise<re
 /** The definition says when: a change here would be gone with the next look at it. */
 function refuseDefined(
   schedule: StoredSchedule,
-  { timetable, enabled }: { readonly timetable: Timetable; readonly enabled: boolean | undefined },
+  { timetable, change }: { readonly timetable: Timetable; readonly change: Changes<ScheduleSettings> },
 ): void {
   if (schedule.source === "api") return;
   const { cron, timezone } = timetable;
@@ -116,7 +117,17 @@ function refuseDefined(
       message: `The definition of "${schedule.workflow}" says when it starts.`,
     });
   }
-  if (enabled === true && schedule.disabledReason === "definition_removed") {
+  const settings = schedule.says ?? {};
+  const said = (["input", "overlap", "catchUp"] as const).find(
+    (each) =>
+      Object.hasOwn(settings, each) && writeExact(change[each] ?? schedule[each]) !== writeExact(schedule[each]),
+  );
+  if (said !== undefined) {
+    throw new PawlError("SCHEDULE_DEFINED", {
+      message: `The definition of "${schedule.workflow}" says the \`${said}\` of this schedule.`,
+    });
+  }
+  if (change.enabled === true && schedule.disabledReason === "definition_removed") {
     throw new PawlError("SCHEDULE_DEFINED", {
       message: `The definition of "${schedule.workflow}" has no schedule any more.`,
     });

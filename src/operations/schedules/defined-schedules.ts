@@ -1,5 +1,5 @@
 import { writeExact } from "../../core/exact-json.ts";
-import type { Graph } from "../../core/graph/graph.ts";
+import type { CronSettings, Graph } from "../../core/graph/graph.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { ScheduleEdit, Schedules, StoredSchedule } from "../../ports/service/schedules.ts";
 import type { RegisteredDefinition } from "../definitions/registry.ts";
@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS } from "./create-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 
 /** A schedule as a definition says it. */
-export interface DefinedSchedule extends Timetable, Pick<StoredSchedule, "id" | "workflow" | "tenantId"> {
+export interface DefinedSchedule extends DefinedTimetable, Pick<StoredSchedule, "id" | "workflow" | "tenantId"> {
   readonly source: Exclude<StoredSchedule["source"], "api">;
   /** The most that one of its runs may cost; `null`: no limit. Absent: unchanged. */
   readonly maxCostMicro?: number | null;
@@ -17,19 +17,40 @@ export interface DefinedSchedule extends Timetable, Pick<StoredSchedule, "id" | 
   readonly grant?: Grant | undefined;
 }
 
-/** When a definition says that it starts. */
-export function timetableOf(graph: Graph | undefined): Timetable | undefined {
-  if (graph?.schedule !== undefined) return { cron: graph.schedule.trim(), timezone: "UTC" };
-  if (graph?.trigger?.kind !== "cron") return undefined;
-  return { cron: graph.trigger.schedule.trim(), timezone: graph.trigger.timezone };
+/** One of the timetables of a definition. */
+interface DefinedTimetable extends Timetable {
+  readonly says?: CronSettings | undefined;
+}
+
+/** When a definition says that it starts. `part` tells its timetables apart: by name, or by their number from the second one on. */
+export function timetablesOf(
+  graph: Graph | undefined,
+): readonly (DefinedTimetable & { readonly name?: string | undefined; readonly part: readonly string[] })[] {
+  const said = graph?.schedule === undefined ? [] : [{ schedule: graph.schedule, timezone: "UTC" }];
+  const triggers = graph?.triggers?.filter((trigger) => trigger.kind === "cron") ?? [];
+  return [...said, ...triggers].map(({ schedule, ...rest }, index) => {
+    const name = "name" in rest ? rest.name : undefined;
+    const part = name ?? (index === 0 ? undefined : String(index));
+    return { ...rest, cron: schedule.trim(), part: part === undefined ? [] : [part] };
+  });
+}
+
+/** The schedule of a timetable that a definition says. */
+export function idOfDefined(
+  { source, workflow, tenantId }: Pick<StoredSchedule, "source" | "workflow" | "tenantId">,
+  part: readonly string[],
+): string {
+  const owner = source === "saved" ? [tenantId ?? ""] : [];
+  return deriveRunId("schedule", source, ...owner, workflow, ...part);
 }
 
 /** False: there is one of this id. */
-export async function addDefined(schedules: Schedules, defined: DefinedSchedule, now: number): Promise<boolean> {
-  const { id, workflow, source, cron, timezone, tenantId, maxCostMicro = null, grant } = defined;
+async function addDefined(schedules: Schedules, defined: DefinedSchedule, now: number): Promise<boolean> {
+  const { id, workflow, source, cron, timezone, tenantId, says, maxCostMicro = null, grant } = defined;
   const next = toNext(await openFireTimes({ cron, timezone }), { id, jitterSeconds: 0, afterMs: now });
   return schedules.add({
     ...DEFAULT_SETTINGS,
+    ...says,
     id,
     workflow,
     cron,
@@ -42,11 +63,12 @@ export async function addDefined(schedules: Schedules, defined: DefinedSchedule,
     ...(tenantId === undefined ? {} : { tenantId }),
     ...(maxCostMicro === null ? {} : { maxCostMicro }),
     ...(grant === undefined ? {} : { grant }),
+    ...(says === undefined ? {} : { says }),
   });
 }
 
 /** Undefined: it is as it should be. One that a person has paused stays paused, whatever the definition says. */
-export async function toDefinedEdit(
+async function toDefinedEdit(
   schedule: StoredSchedule,
   defined: DefinedSchedule | undefined,
   now: number,
@@ -66,20 +88,23 @@ export async function toDefinedEdit(
   }
   const isBack = !enabled && disabledReason === "definition_removed";
   const hasMoved = defined.cron !== schedule.cron || defined.timezone !== schedule.timezone;
-  const { maxCostMicro, grant } = defined;
-  const limit = {
+  const { maxCostMicro, grant, says } = defined;
+  const others = {
     ...(maxCostMicro === undefined || maxCostMicro === (schedule.maxCostMicro ?? null) ? {} : { maxCostMicro }),
     ...(writeExact(grant) === writeExact(schedule.grant) ? {} : { grant: grant ?? null }),
+    ...(writeExact(says) === writeExact(schedule.says)
+      ? {}
+      : { ...noLongerSaid(schedule), ...says, says: says ?? null }),
   };
   if (!isBack && !hasMoved) {
-    return Object.keys(limit).length === 0 ? undefined : { version, at: now, changes: limit };
+    return Object.keys(others).length === 0 ? undefined : { version, at: now, changes: others };
   }
   const next = toNext(await openFireTimes(defined), { id, jitterSeconds, afterMs: now });
   return {
     version,
     at: now,
     changes: {
-      ...limit,
+      ...others,
       cron: defined.cron,
       timezone: defined.timezone,
       nextFireAt: next.nextFireAt ?? null,
@@ -88,6 +113,28 @@ export async function toDefinedEdit(
     },
     slots: await leftOut(schedule, now),
   };
+}
+
+function noLongerSaid({ says = {} }: StoredSchedule): CronSettings {
+  return Object.fromEntries(Object.entries(DEFAULT_SETTINGS).filter(([setting]) => Object.hasOwn(says, setting)));
+}
+
+/** Lets schedules be what definitions say. False: somebody else has changed one of them meanwhile. */
+export async function followDefinitions(
+  schedules: Schedules,
+  stored: readonly StoredSchedule[],
+  defined: ReadonlyMap<string, DefinedSchedule>,
+  now: number,
+): Promise<boolean> {
+  const known = new Set(stored.map(({ id }) => id));
+  let hasAll = true;
+  for (const each of defined.values())
+    if (!known.has(each.id) && !(await addDefined(schedules, each, now))) hasAll = false;
+  for (const schedule of stored) {
+    const edit = await toDefinedEdit(schedule, defined.get(schedule.id), now);
+    if (edit !== undefined && !(await schedules.edit(schedule.id, edit))) hasAll = false;
+  }
+  return hasAll;
 }
 
 /** A schedule that somebody changes meanwhile is tried so many times. */
@@ -102,28 +149,21 @@ export async function syncDefinitions(
   definitions: readonly RegisteredDefinition[],
   now: number,
 ): Promise<void> {
-  const unreadable = new Set(definitions.filter(({ report }) => report.definition === undefined).map(idOf));
+  const unreadable = new Set(
+    definitions.filter(({ report }) => report.definition === undefined).map(({ name }) => name),
+  );
   const defined = new Map<string, DefinedSchedule>();
   for (const definition of definitions) {
-    const timetable = timetableOf(definition.report.definition?.graph);
-    const id = idOf(definition);
-    if (timetable === undefined || defined.has(id)) continue;
-    defined.set(id, { ...timetable, id, workflow: definition.name, source: "definition" });
+    for (const { part, ...timetable } of timetablesOf(definition.report.definition?.graph)) {
+      const of = { workflow: definition.name, source: "definition" } as const;
+      const id = idOfDefined(of, part);
+      if (!defined.has(id)) defined.set(id, { ...timetable, ...of, id });
+    }
   }
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const stored = (await schedules.list({})).filter(({ source }) => source === "definition");
-    const known = new Set(stored.map(({ id }) => id));
-    for (const each of defined.values()) if (!known.has(each.id)) await addDefined(schedules, each, now);
-    let hasLost = false;
-    for (const schedule of stored) {
-      if (unreadable.has(schedule.id) && !defined.has(schedule.id)) continue;
-      const edit = await toDefinedEdit(schedule, defined.get(schedule.id), now);
-      if (edit !== undefined && !(await schedules.edit(schedule.id, edit))) hasLost = true;
-    }
-    if (!hasLost) return;
+    const stored = (await schedules.list({})).filter(
+      ({ id, source, workflow }) => source === "definition" && (defined.has(id) || !unreadable.has(workflow)),
+    );
+    if (await followDefinitions(schedules, stored, defined, now)) return;
   }
-}
-
-function idOf({ name }: RegisteredDefinition): string {
-  return deriveRunId("schedule", "definition", name);
 }

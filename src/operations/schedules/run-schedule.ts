@@ -1,4 +1,5 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import { traitsOf } from "../../core/graph/dialects.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { SlotRecord, StoredSchedule } from "../../ports/service/schedules.ts";
 import { forOwner } from "../application/owner-application.ts";
@@ -10,6 +11,7 @@ import { toRequestInput, toRunInput } from "../start/input/to-run-input.ts";
 import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
 import { findSubmitted } from "../start/prepare-submission.ts";
 import type { RunRequest } from "../start/submit-run.ts";
+import { idOfDefined, timetablesOf } from "./defined-schedules.ts";
 import { findSchedule } from "./describe-schedule.ts";
 
 /** A run of it now, whatever else is under way. The request throws `SCHEDULE_NOT_FOUND`, and as a submission. */
@@ -52,9 +54,16 @@ export async function prepareScheduled(
   const runId = runIdOf(schedule, slot);
   const { graph } = definition;
   const scheduledTime = toIsoTime(slot.slot);
-  const requestData = { source: "cron", cronDetails: { jobId: graph.name, scheduledTime } };
+  const { source } = schedule;
+  const own = timetablesOf(graph).find(({ part }) => source !== "api" && idOfDefined(schedule, part) === schedule.id);
+  const requestData = {
+    source: "cron",
+    ...(own?.name === undefined ? {} : { name: own.name }),
+    cronDetails: { jobId: graph.name, scheduledTime },
+    ...(Object.keys(schedule.input).length === 0 ? {} : { payload: schedule.input }),
+  };
   const input =
-    graph.trigger?.kind === "cron"
+    traitsOf(graph).input === "request" && graph.triggers?.some(({ kind }) => kind === "cron")
       ? await toRequestInput({ requestId: runId, requestData, context: {} }, graph)
       : await toRunInput(await fillDirectories(app, schedule.input, { graph }), graph);
   // Now it is asked for by whoever asks now.

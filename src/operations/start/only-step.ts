@@ -23,7 +23,7 @@ export function onlyStep(definition: CompiledDefinition, id: string): CompiledDe
 }
 
 function withOnly(graph: Graph, step: Step): Graph {
-  const { trigger: _, schedule: __, concurrency: ___, ...rest } = graph;
+  const { triggers: _, schedule: __, concurrency: ___, ...rest } = graph;
   return {
     ...rest,
     input: { declared: [], defaults: {} },

@@ -4,7 +4,7 @@ import type { Place, Principal, Stores } from "../application/ports.ts";
 import { deriveRunId } from "../start/derive-run-id.ts";
 import type { Delivery } from "./deliver-message.ts";
 import { type Publication, toPublication } from "./publish-event.ts";
-import type { TriggerTable } from "./trigger-table.ts";
+import { nameOf, type TriggerTable } from "./trigger-table.ts";
 
 /** An event that a client or a step sends. */
 export interface SentEvent {
@@ -39,7 +39,11 @@ export async function addressEvent(
   return ({ sourceAppId, payload }) => {
     const isMeant = (wanted: string | undefined) => wanted === undefined || wanted === sourceAppId;
     const triggerDetails = { ...(sourceAppId === undefined ? {} : { sourceAppId }), triggerEvent: name, payload };
-    const targets = armed.filter(({ trigger }) => isMeant(trigger.sourceAppId)).map(({ target }) => target);
+    // Of several triggers of one workflow the first that means it starts the run.
+    const meant = armed.filter(({ trigger }) => isMeant(trigger.sourceAppId));
+    const targets = meant
+      .filter(({ target }, index) => meant.findIndex((each) => each.target === target) === index)
+      .map(({ target, trigger }) => ({ ...target, ...nameOf(trigger) }));
     const event = { name, payload: asObject(payload), fields, isTrigger: targets.length > 0 };
     return (messageId) => {
       const idFor = (to: string) => deriveRunId("event", ...namespaceOf(app), name, sourceAppId ?? "", messageId, to);

@@ -1,4 +1,5 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
+import type { Trigger } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { forOwner } from "../application/owner-application.ts";
@@ -8,11 +9,11 @@ import { toRequestInput } from "../start/input/to-run-input.ts";
 import { prepareStart } from "../start/prepare-run.ts";
 import type { RequestRunner } from "../start/request-runner.ts";
 import { withTrace } from "../start/with-trace.ts";
-import type { TriggerTarget } from "./trigger-table.ts";
+import { nameOf, type TriggerTarget } from "./trigger-table.ts";
 
 export interface Delivery {
   /** The triggered definitions. */
-  readonly targets: readonly TriggerTarget[];
+  readonly targets: readonly (TriggerTarget & Pick<Trigger, "name">)[];
   readonly requestId: string;
   readonly traceParent?: string | undefined;
   readonly requestData: JsonObject;
@@ -46,7 +47,8 @@ export async function deliverMessage(parts: DeliveryParts, delivery: Delivery): 
   const starts = await Promise.all(
     targets.map(async (target) => {
       const { definition } = target;
-      const request = { requestId, requestData, context: contextFor(target, context) };
+      const named = { ...requestData, ...nameOf({ name: target.name }) };
+      const request = { requestId, requestData: named, context: contextFor(target, context) };
       const input = await toRequestInput(request, definition.graph, checker);
       const runId = delivery.runIdFor(definition.graph.name);
       const start = await prepareStart(forOwner(app, target), { ...target, input, runId }, { folder: app.appDir });

@@ -1,7 +1,7 @@
 import type { RouteAuth } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Route } from "./route-table.ts";
-import type { TriggerTarget } from "./trigger-table.ts";
+import type { RouteTarget } from "./trigger-table.ts";
 
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
@@ -34,7 +34,7 @@ const SECURITY: Readonly<Record<RouteAuth, JsonObject[]>> = {
 };
 
 /** The routes of an application as OpenAPI 3.1, from what its definitions say. */
-export function describeRoutes(routes: readonly Route<TriggerTarget>[], title: string): JsonObject {
+export function describeRoutes(routes: readonly Route<RouteTarget>[], title: string): JsonObject {
   const paths = new Map<string, { [method: string]: JsonObject }>();
   for (const route of routes) {
     const path = route.pattern.written.replace("*}", "}");
@@ -48,9 +48,9 @@ export function describeRoutes(routes: readonly Route<TriggerTarget>[], title: s
   };
 }
 
-function describeOperation({ method, pattern, target }: Route<TriggerTarget>): JsonObject {
-  const { name, description, input, trigger } = target.definition.graph;
-  const auth = (trigger?.kind === "http" ? trigger.auth : undefined) ?? "key";
+function describeOperation({ method, pattern, target }: Route<RouteTarget>): JsonObject {
+  const { name, description, input } = target.definition.graph;
+  const { auth = "key" } = target.trigger;
   const inPath = pattern.segments.flatMap((segment) =>
     "parameter" in segment ? [{ name: segment.parameter, in: "path", required: true, schema: { type: "string" } }] : [],
   );

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { ERRORS, type ErrorCode } from "../../core/errors/error-table.ts";
 import { awaitedEvents } from "../../core/graph/event-match.ts";
-import type { Graph, Place, Trigger } from "../../core/graph/graph.ts";
+import type { Place, Trigger } from "../../core/graph/graph.ts";
 import { type PathPattern, parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 import type { ReferredDefinition } from "../definitions/find-definition.ts";
@@ -28,6 +28,14 @@ interface Armed<Kind extends Trigger["kind"]> {
   readonly target: TriggerTarget;
 }
 
+/** What a route starts, with the trigger that says so. */
+export type RouteTarget = TriggerTarget & Omit<Armed<"http">, "target">;
+
+/** What steps read as `trigger.name`. */
+export function nameOf({ name }: { readonly name?: string | undefined }): { readonly name?: string } {
+  return name === undefined ? {} : { name };
+}
+
 /** A trigger that is not armed. */
 export interface TriggerProblem {
   readonly code: ErrorCode;
@@ -38,7 +46,7 @@ export interface TriggerProblem {
 
 /** The triggers that definitions name. */
 export interface TriggerTable {
-  readonly routes: RouteTable<TriggerTarget>;
+  readonly routes: RouteTable<RouteTarget>;
   readonly queues: ReadonlyMap<string, readonly Armed<"queue">[]>;
   readonly events: ReadonlyMap<string, readonly Armed<"event">[]>;
   /** By event, by which fields runs wait for it. */
@@ -72,13 +80,13 @@ export function buildTriggerTable(
   targets: readonly TriggerTarget[],
   { before, isAtRoot = true }: TableOptions = {},
 ): TriggerTable {
-  const routes = new RouteTable<TriggerTarget>();
+  const routes = new RouteTable<RouteTarget>();
   const queues = new Map<string, Armed<"queue">[]>();
   const events = new Map<string, Armed<"event">[]>();
   const problems: TriggerProblem[] = [];
   const places = new Map<string, string>();
-  for (const { trigger, target } of inOrder(targets, before)) {
-    const { name } = target.definition.graph;
+  for (const target of inOrder(targets, before)) {
+    const { name, triggers = [] } = target.definition.graph;
     const first = places.get(name);
     if (first !== undefined) {
       const both = [first, target.shownAs].join(" and of ");
@@ -88,21 +96,23 @@ export function buildTriggerTable(
       continue;
     }
     places.set(name, target.shownAs);
-    switch (trigger.kind) {
-      case "http": {
-        const problem = addRoute(routes, { trigger, target }, isAtRoot);
-        if (problem !== undefined) problems.push(problem);
-        break;
+    for (const trigger of triggers) {
+      switch (trigger.kind) {
+        case "http": {
+          const problem = addRoute(routes, { trigger, target }, isAtRoot);
+          if (problem !== undefined) problems.push(problem);
+          break;
+        }
+        case "cron":
+          // The scheduler reads it from the definition.
+          break;
+        case "queue":
+          queues.set(trigger.queueName, [...(queues.get(trigger.queueName) ?? []), { trigger, target }]);
+          break;
+        case "event":
+          events.set(trigger.event, [...(events.get(trigger.event) ?? []), { trigger, target }]);
+          break;
       }
-      case "cron":
-        // The scheduler reads it from the definition.
-        break;
-      case "queue":
-        queues.set(trigger.queueName, [...(queues.get(trigger.queueName) ?? []), { trigger, target }]);
-        break;
-      case "event":
-        events.set(trigger.event, [...(events.get(trigger.event) ?? []), { trigger, target }]);
-        break;
     }
   }
   const awaited = new Map<string, readonly (readonly string[])[]>();
@@ -112,19 +122,11 @@ export function buildTriggerTable(
   return { routes, queues, events, awaited, problems };
 }
 
-interface Triggered {
-  readonly trigger: Trigger;
-  readonly target: TriggerTarget;
-}
-
-function inOrder(targets: readonly TriggerTarget[], before: TriggerTable | undefined): readonly Triggered[] {
+function inOrder(targets: readonly TriggerTarget[], before: TriggerTable | undefined): readonly TriggerTarget[] {
   const armed = new Set(before?.routes.list().map(({ target }) => identityOf(target)));
   const rank = (target: TriggerTarget) => (target.file === undefined ? 2 : 0) + (armed.has(identityOf(target)) ? 0 : 1);
-  const all = targets.flatMap((target): readonly Triggered[] => {
-    const { trigger } = target.definition.graph;
-    return trigger === undefined ? [] : [{ trigger, target }];
-  });
-  return all.sort((one, other) => rank(one.target) - rank(other.target));
+  const triggered = targets.filter(({ definition }) => definition.graph.triggers !== undefined);
+  return triggered.sort((one, other) => rank(one) - rank(other));
 }
 
 /** The same definition, whatever its text says by now. */
@@ -133,7 +135,7 @@ function identityOf({ file, definition }: TriggerTarget): string {
 }
 
 function addRoute(
-  routes: RouteTable<TriggerTarget>,
+  routes: RouteTable<RouteTarget>,
   { trigger, target }: Armed<"http">,
   isAtRoot: boolean,
 ): TriggerProblem | undefined {
@@ -143,17 +145,13 @@ function addRoute(
   if (isAtRoot && isReserved(pattern)) {
     return problem(target, "ROUTE_RESERVED", `${here}: "${trigger.pathPattern}" is a path of the service itself.`);
   }
-  const known = routes.add({ method: trigger.method, pattern, target });
+  const known = routes.add({ method: trigger.method, pattern, target: { ...target, trigger } });
   if (known === undefined) return undefined;
-  const there = placeOf(known.target, placeOfRoute(known.target.definition.graph));
+  const there = placeOf(known.target, known.target.trigger.place);
   const written = `${trigger.method} ${trigger.pathPattern}`;
   const other = known.pattern.written === trigger.pathPattern ? "" : ` (as ${known.pattern.written})`;
   const message = `${here}: ${written} is answered by the workflow at ${there} already${other}.`;
   return problem(target, "ROUTE_AMBIGUOUS", message);
-}
-
-function placeOfRoute({ trigger }: Graph): Place | undefined {
-  return trigger?.kind === "http" ? trigger.place : undefined;
 }
 
 function placeOf({ shownAs }: TriggerTarget, place: Place | undefined): string {

@@ -11,7 +11,7 @@ export async function reportOnArmed(
   saved: readonly StoredDefinition[],
 ): Promise<readonly DefinitionReport[]> {
   const reports = await Promise.all(saved.map((each) => reportOnSaved(app, each)));
-  if (saved.every(({ startsBy }) => startsBy !== "http")) return reports;
+  if (saved.every(({ startsBy }) => startsBy !== "http" && startsBy !== "several")) return reports;
   const { problems } = await new TriggerTables(app).find(app.tenantId);
   return reports.map((report, index) => {
     const stored = saved[index];

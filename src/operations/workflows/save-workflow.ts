@@ -134,7 +134,7 @@ async function findTriggerProblem(
   graph: Graph,
 ): Promise<TriggerProblem | undefined> {
   const { tenantId, name } = key;
-  if (graph.trigger?.kind !== "http") return undefined;
+  if (graph.triggers?.some(({ kind }) => kind === "http") !== true) return undefined;
   const { definitions } = await app.service();
   const owner = tenantId === undefined ? {} : { tenantId };
   const saved = (await definitions.listTriggered(owner)).filter((each) => each.name !== name);

@@ -1,3 +1,4 @@
+import type { CronSettings } from "../../core/graph/graph.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { Grant } from "../../core/trust/grant.ts";
 
@@ -10,7 +11,7 @@ export interface Schedules {
   add(schedule: StoredSchedule): Promise<boolean>;
   find(id: string): Promise<StoredSchedule | undefined>;
   /** Oldest first. */
-  list(options: { readonly tenantId?: string }): Promise<readonly StoredSchedule[]>;
+  list(options: { readonly tenantId?: string; readonly workflow?: string }): Promise<readonly StoredSchedule[]>;
   /** False if it is gone or has another version; then nothing has changed. */
   edit(id: string, edit: ScheduleEdit): Promise<boolean>;
   /** Removes its slots too. False if there is none. */
@@ -42,19 +43,13 @@ export interface Schedules {
   hasChangedElsewhere(): Promise<boolean>;
 }
 
-type Overlap = "skip" | "queue" | "cancel_previous";
-type CatchUp = "none" | "one" | "all";
-
 /** What is said when a schedule is made, and can be changed later. */
-export interface ScheduleSettings {
+export interface ScheduleSettings extends Required<CronSettings> {
   readonly cron: string;
   /** IANA. */
   readonly timezone: string;
-  readonly input: JsonObject;
   readonly notify?: JsonObject;
   readonly enabled: boolean;
-  readonly overlap: Overlap;
-  readonly catchUp: CatchUp;
   readonly jitterSeconds: number;
 }
 
@@ -65,6 +60,8 @@ export interface StoredSchedule extends ScheduleSettings {
   /** `definition`: it follows the file of its workflow. `saved`: it follows a definition saved through the service. */
   readonly source: "api" | "definition" | "saved";
   readonly tenantId?: string;
+  /** The settings that its definition says: nobody else changes them. */
+  readonly says?: CronSettings;
   /** The most that one of its runs may cost, in integer micro-dollars. */
   readonly maxCostMicro?: number;
   /** The tenant of its maker. */
@@ -86,7 +83,7 @@ export interface StoredSchedule extends ScheduleSettings {
 type DisabledReason = "paused" | "definition_removed";
 
 /** Fields that change with the settings. */
-type Following = "disabledReason" | "requestedBy" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
+type Following = "disabledReason" | "requestedBy" | "says" | "maxCostMicro" | "grant" | "nextFireAt" | "dueAt";
 
 /** `null` clears a field that may be missing. */
 export type Changes<Item> = {

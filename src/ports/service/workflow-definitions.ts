@@ -36,8 +36,8 @@ export interface DefinitionKey extends DefinitionOwner {
   readonly name: string;
 }
 
-/** The kind of trigger that a definition names. */
-export type StartsBy = Trigger["kind"] | "nothing";
+/** The kind of the triggers that a definition names. */
+export type StartsBy = Trigger["kind"] | "several" | "nothing";
 
 interface NewDefinition extends DefinitionKey {
   readonly text: string;

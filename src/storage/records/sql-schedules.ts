@@ -35,6 +35,7 @@ export const SCHEDULES = new RecordTable<StoredSchedule>(
     updatedAt: integer,
     grant: optional(grant),
     requestedBy: { ...optional(text), added: "schedules-2" },
+    says: { ...optional(json), added: "schedules-3" },
   },
   { key: ["id"], indexes: { schedules_due: "(due_at) WHERE enabled = 1" } },
 );
@@ -98,7 +99,7 @@ export function openSchedules(database: RecordDatabase): Schedules & { tell(): v
       return isNew;
     },
     find: (id) => SCHEDULES.find(database, { id }),
-    list: (ofTenant) => SCHEDULES.list(database, ofTenant, "ORDER BY created_at, id"),
+    list: (wanted) => SCHEDULES.list(database, wanted, "ORDER BY created_at, id"),
     async edit(id, { version, at, changes, slots = [] }) {
       const changed = { ...changes, updatedAt: at, version: version + 1 };
       const hasChanged = await database.transaction(async (sql) => {

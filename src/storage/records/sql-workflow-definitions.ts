@@ -20,8 +20,8 @@ const FILL_LIMITS = [
     WHERE source = 'saved' AND workflow_name = each.name AND coalesce(schedules.tenant_id, '') = each.tenant_id`,
 ];
 
-const IS_TRIGGERED = "starts_by IN ('http', 'queue', 'event')";
-const IS_TIMED = "starts_by IS NULL OR starts_by = 'cron'";
+const IS_TRIGGERED = "starts_by IN ('http', 'queue', 'event', 'several')";
+const IS_TIMED = "starts_by IS NULL OR starts_by IN ('cron', 'several')";
 const IS_NEWEST = `version = (SELECT max(version) FROM workflow_definitions AS other
   WHERE other.tenant_id = workflow_definitions.tenant_id AND other.name = workflow_definitions.name)`;
 
@@ -40,9 +40,10 @@ export const DEFINITIONS = new RecordTable<StoredDefinition>(
   },
   {
     key: ["tenantId", "name", "version"],
+    // As databases have them. What `several` starts is found by the key.
     indexes: {
-      workflow_definitions_triggered: `(tenant_id, name) WHERE ${IS_TRIGGERED}`,
-      workflow_definitions_timed: `(tenant_id, name) WHERE ${IS_TIMED}`,
+      workflow_definitions_triggered: `(tenant_id, name) WHERE starts_by IN ('http', 'queue', 'event')`,
+      workflow_definitions_timed: `(tenant_id, name) WHERE starts_by IS NULL OR starts_by = 'cron'`,
     },
   },
 );

@@ -322,6 +322,36 @@ test("a cron trigger is a schedule of its definition, and its run is told of its
   });
 });
 
+test("a definition has several schedules, each with its name and what it says, which nobody else changes", async () => {
+  const says = { input: { deep: true }, catchUp: "all" } as const;
+  const graph = (words: object) => ({
+    ...uhlpGraph({ name: "tidy", steps: [respond(input("requestData"))] }),
+    triggers: [
+      { kind: "cron", schedule: "0 9 * * *", timezone: "UTC" } as const,
+      { kind: "cron", schedule: "30 9 * * *", timezone: "UTC", name: "deep", ...words } as const,
+    ],
+  });
+  const world = newWorld({}, [graph({ says })]);
+  const { app } = world.parts;
+  const listed = async () => (await app.service()).schedules.list({});
+  await schedulerOf(world).start([registered(graph({ says }))]);
+  const [plain, deep] = await listed();
+  expect([plain?.catchUp, deep?.catchUp, deep?.input]).toEqual(["one", "all", { deep: true }]);
+  await expect(changeSchedule(app, deep?.id ?? "", { catchUp: "none" })).rejects.toThrow("says the `catchUp`");
+  await changeSchedule(app, plain?.id ?? "", { catchUp: "none" });
+  await passTime(world, 24 * HOUR);
+  const runs = await world.world.journal.listRuns({ limit: 9 });
+  const inputs = await Promise.all(runs.map(({ no }) => world.world.journal.readValue(no, 1)));
+  expect(inputs.map((each) => JSON.parse(each ?? "").requestData)).toEqual(
+    expect.arrayContaining([expect.objectContaining({ source: "cron", name: "deep", payload: { deep: true } })]),
+  );
+  await schedulerOf(world).start([registered(graph({}))]);
+  expect((await listed()).map(({ catchUp, input }) => [catchUp, input])).toEqual([
+    ["none", {}],
+    ["one", {}],
+  ]);
+});
+
 test("a workflow of any dialect is given the schedule's input", async () => {
   const plain = { ...toGraph([{ id: "work", kind: "task", executor: "code", input: input("a") }]), name: "tidy" };
   const world = newWorld({}, [plain]);

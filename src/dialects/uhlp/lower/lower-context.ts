@@ -16,8 +16,8 @@ interface Undo {
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
-  /** The event that starts it. */
-  readonly startedBy: string | undefined;
+  /** The events that start it. */
+  readonly startedBy: ReadonlySet<string>;
   readonly payload?: ExpressionScope["payload"];
   readonly outputs?: ExpressionScope["outputs"];
   readonly problems: ProblemList;

@@ -144,7 +144,7 @@ function lowerMerge({ strategy, key, ...read }: ControlOf<"merge">, scope: Value
 function lowerEmit({ event, payload }: ControlOf<"emit">, scope: ValueScope): Doing {
   if (event === undefined) return UNREADABLE;
   const name = lowerName(event.at, scope);
-  if (name.op === "literal" && name.value === scope.context.startedBy) {
+  if (name.op === "literal" && scope.context.startedBy.has(String(name.value))) {
     const message = `The event \`${String(name.value)}\` starts this workflow, which would start itself without an end.`;
     scope.context.problems.error({ code: "VALUE_INVALID", at: event.at, message, remedy: "Send another event." });
   }
@@ -174,7 +174,7 @@ function lowerWait({ duration, until, event, match, timeout: timeoutMs }: Contro
     const name = lowerName(event.at, scope);
     const timeout = timeoutMs === undefined ? {} : { timeoutMs };
     if (match === undefined) return { for: "event", name, ...timeout };
-    if (name.op !== "literal" || name.value === scope.context.startedBy) refuseMatch(event.at, name, scope);
+    if (name.op !== "literal" || scope.context.startedBy.has(String(name.value))) refuseMatch(event.at, name, scope);
     const values = [...match.entries].map(([field, { value }]) => [field, lowerValue(value, scope)] as const);
     return { for: "event", name, match: Object.fromEntries(values), ...timeout };
   }

@@ -1,13 +1,15 @@
-import type { Trigger } from "../../../core/graph/graph.ts";
+import type { CronSettings, Trigger } from "../../../core/graph/graph.ts";
 import { parsePathPattern } from "../../../core/graph/path-pattern.ts";
+import { isJsonObject } from "../../../core/json.ts";
 import { isTimezone } from "../../explain-cron.ts";
-import { anyMap } from "../../shape/containers.ts";
+import { anyMap, list } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, filled, flag, text } from "../../shape/scalars.ts";
 import { type Reader, type Text, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
 import { toExcerpt, toPrintable } from "../../source/printable.ts";
+import { toJson } from "../../source/yaml-node.ts";
 
 const path = text({ pattern: "^/", examples: ["/api/v1/orders/{orderId}"] });
 
@@ -92,11 +94,33 @@ const cron = to(
       { also: ["cron", "expression"], missing: inConfig("schedule") },
     ),
     timezone: withDefault(timezone, "UTC", "An IANA name."),
+    input: optional(
+      to(anyMap(), (map) => {
+        const value = toJson(map);
+        return isJsonObject(value) ? value : undefined;
+      }),
+      "What its runs find as `trigger.payload`.",
+    ),
+    catchUp: optional(
+      choice(["none", "one", "all"]),
+      "Which slots that passed while no server ran are caught up: none, the last one, or the last hundred.",
+      { also: ["catch_up"], otherwise: "`one`" },
+    ),
+    overlap: optional(
+      choice(["skip", "queue", "cancelPrevious"]),
+      "What becomes of a slot while the run of the slot before is under way.",
+      { otherwise: "`skip`" },
+    ),
   }),
-  ({ schedule, timezone }, { later }): Trigger | undefined => {
+  ({ schedule, timezone, input, catchUp, overlap }, { later }): Trigger | undefined => {
     if (schedule === undefined) return undefined;
     later.push({ kind: "cron", text: schedule });
-    return { kind: "cron", schedule: schedule.value, timezone };
+    const says: CronSettings = {
+      ...(input === undefined ? {} : { input }),
+      ...(catchUp === undefined ? {} : { catchUp }),
+      ...(overlap === undefined ? {} : { overlap: overlap === "cancelPrevious" ? "cancel_previous" : overlap }),
+    };
+    return { kind: "cron", schedule: schedule.value, timezone, ...(Object.keys(says).length === 0 ? {} : { says }) };
   },
 );
 
@@ -133,7 +157,12 @@ function inConfig(key: string) {
 /** The trigger of a workflow. Undefined: nothing but a call starts it, or its mistake has been reported. */
 export const trigger = to(
   variants("type", {
-    common: {},
+    common: {
+      name: optional(
+        text({ pattern: "^[A-Za-z_][\\w-]{0,99}$" }),
+        "Tells it from the others: steps read it as `trigger.name`.",
+      ),
+    },
     kinds: {
       http: object({ config: expected(http, "The route.") }),
       cron: object({ config: expected(cron, "The schedule.") }),
@@ -148,5 +177,37 @@ export const trigger = to(
     },
     says: "`http` a request, `cron` a schedule, `queue` a message, `trigger` an event of an application, `internal` nothing but a call.",
   }),
-  ({ config }): Trigger | undefined => config,
+  ({ config, name }): Trigger | undefined =>
+    config && { ...config, ...(name === undefined ? {} : { name: name.value }) },
 );
+
+/** Several of them. One that says what another one says would start two runs. */
+export const triggers = to(list(trigger, { min: 1, max: 50 }), (all, { problems }, { key }) => {
+  const seen = new Set<string>();
+  for (const each of all) {
+    for (const [what, said] of [
+      ["name", each.name],
+      ["start", startOf(each)],
+    ] as const) {
+      if (said !== undefined && seen.has(`${what} ${said}`) && key !== undefined) {
+        const message = `Two of \`triggers\` have the same ${what}: \`${toExcerpt(said)}\`.`;
+        problems.error({ code: "VALUE_INVALID", at: key, message, remedy: "Change one of them, or leave it out." });
+      }
+      seen.add(`${what} ${said}`);
+    }
+  }
+  return all;
+});
+
+function startOf(trigger: Trigger): string | undefined {
+  switch (trigger.kind) {
+    case "http":
+      return `${trigger.method} ${trigger.pathPattern}`;
+    case "queue":
+      return trigger.queueName;
+    case "event":
+      return [trigger.event, ...(trigger.sourceAppId === undefined ? [] : [trigger.sourceAppId])].join(" of ");
+    case "cron":
+      return undefined;
+  }
+}

@@ -8,7 +8,7 @@ import { type ReadOf, to } from "../../shape/shape.ts";
 import { variables } from "./control-shape.ts";
 import { block, level } from "./step-shape.ts";
 import { cost, expression, timeLimit } from "./texts.ts";
-import { trigger } from "./trigger-shape.ts";
+import { trigger, triggers } from "./trigger-shape.ts";
 
 const workflowId = text({
   pattern: "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$",
@@ -39,6 +39,7 @@ export const workflow = object({
   description: optional(text(), "What the workflow is for."),
   version: optional(either(number({ max: Number.MAX_VALUE }), text()), "For people."),
   trigger: optional(trigger, "What starts the workflow, beside a person and other workflows."),
+  triggers: optional(triggers, "What starts the workflow, where that is several: each as a `trigger`."),
   ...level,
   variables: optional(
     variables,

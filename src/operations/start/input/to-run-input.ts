@@ -69,7 +69,7 @@ const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
 /**
  * Reads the value that an `inputSchema` describes: the JSON body of a request or a callback, the payload of everything else. Undefined
- * where there can be none: a cron slot, a request whose method needs no body and that has none. Throws `INPUT_INVALID`.
+ * where there can be none: a cron slot without an input, a request whose method needs no body and that has none. Throws `INPUT_INVALID`.
  */
 function readPayload(requestData: JsonObject): Json | undefined {
   const { source } = requestData;
@@ -83,7 +83,7 @@ function readPayload(requestData: JsonObject): Json | undefined {
     case "trigger":
       return detailsOf(requestData, "triggerDetails")["payload"] ?? null;
     case "cron":
-      return undefined;
+      return ownField(requestData, "payload");
     default:
       return requestData["payload"] ?? {};
   }

@@ -13,7 +13,7 @@ import { toRequestInput } from "../../../operations/start/input/to-run-input.ts"
 import { prepareStart } from "../../../operations/start/prepare-run.ts";
 import { describeSubmitted, type RunRequest } from "../../../operations/start/submit-run.ts";
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
-import type { TriggerTarget } from "../../../operations/triggers/trigger-table.ts";
+import { nameOf, type RouteTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { answerJson } from "../answer-json.ts";
@@ -43,7 +43,7 @@ export async function answerApplication(parts: HttpParts, c: Context<HttpEnv>): 
   }
 }
 
-type Matched = RouteMatch<TriggerTarget> & { readonly is: "route" };
+type Matched = RouteMatch<RouteTarget> & { readonly is: "route" };
 
 async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, parameters }: Matched): Promise<Response> {
   const { app, runner, submissions, checker } = parts;
@@ -68,7 +68,12 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
     ...asker,
   };
   const payload = await readForm(body, c.req.header("content-type"));
-  const requestData = { source: "http", httpDetails, ...(payload === undefined ? {} : { payload }) };
+  const requestData = {
+    source: "http",
+    ...nameOf(target.trigger),
+    httpDetails,
+    ...(payload === undefined ? {} : { payload }),
+  };
   const request = { requestId: c.get("requestId"), requestData, context };
   const input = await toRequestInput(request, graph, checker);
   const owner = forOwner(app, { ...target, key: c.get("key") });
@@ -93,7 +98,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
     c.header("preference-applied", "respond-async");
     return answerAccepted(c, run_id, status);
   }
-  if (graph.trigger?.kind === "http" && graph.trigger.streams === true && wantsEvents(c)) {
+  if (target.trigger.streams === true && wantsEvents(c)) {
     return tellRun(parts, c, {
       app: owner,
       graph,
@@ -129,9 +134,11 @@ async function toEvent(response: Response): Promise<JsonObject> {
 }
 
 /** Throws `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`. */
-async function admit(parts: HttpParts, c: Context<HttpEnv>, { definition, tenantId }: TriggerTarget): Promise<void> {
-  const { trigger } = definition.graph;
-  const auth = trigger?.kind === "http" ? trigger.auth : undefined;
+async function admit(
+  parts: HttpParts,
+  c: Context<HttpEnv>,
+  { trigger: { auth }, tenantId }: RouteTarget,
+): Promise<void> {
   await parts.authorize(c, auth === "hmac" || auth === "open" ? "anybody" : "run");
   const key = c.get("key");
   if (tenantId === undefined || key?.tenantId === undefined || key.tenantId === tenantId) return;
@@ -148,10 +155,10 @@ async function admit(parts: HttpParts, c: Context<HttpEnv>, { definition, tenant
 function checkSignature(
   { config, clock }: HttpParts["app"],
   c: Context<HttpEnv>,
-  { target, body }: { readonly target: TriggerTarget; readonly body: Uint8Array },
+  { target, body }: { readonly target: RouteTarget; readonly body: Uint8Array },
 ): string | undefined {
-  const { trigger } = target.definition.graph;
-  if (trigger?.kind !== "http" || trigger.auth !== "hmac") return undefined;
+  const { trigger } = target;
+  if (trigger.auth !== "hmac") return undefined;
   const { secret: usual, previous_secret: previous } = config.settings.webhook;
   const own = trigger.secret === undefined ? [usual, previous] : [config.env(trigger.secret)];
   const secrets = own.filter((secret) => secret !== undefined && secret !== "") as readonly string[];
@@ -175,19 +182,18 @@ function checkSignature(
   });
 }
 
-function isOpen({ definition }: TriggerTarget): boolean {
-  const { trigger } = definition.graph;
-  return trigger?.kind === "http" && trigger.auth === "open";
+function isOpen({ trigger }: RouteTarget): boolean {
+  return trigger.auth === "open";
 }
 
 /** Who asks, where the workflow itself finds out: the answer of one is not for another who has the same key. */
-function toAsker(c: Context<HttpEnv>, target: TriggerTarget): JsonObject {
+function toAsker(c: Context<HttpEnv>, target: RouteTarget): JsonObject {
   if (!isOpen(target)) return {};
   return { authorization: c.req.header("authorization") ?? null, cookie: c.req.header("cookie") ?? null };
 }
 
 /** A key of strangers, or of another tenant than the run's, takes none away from the run's tenant. Keys of clients are ASCII. */
-function scopeKey(c: Context<HttpEnv>, key: string, target: TriggerTarget): string {
+function scopeKey(c: Context<HttpEnv>, key: string, target: RouteTarget): string {
   const caller = c.get("key")?.tenantId;
   if (!isOpen(target) && caller === target.tenantId) return key;
   return `${key} · ${c.get("route")} · ${caller ?? ""}`;

@@ -7,6 +7,7 @@ import { deriveRunId } from "../../../operations/start/derive-run-id.ts";
 import { addressEvent, type Message, namespaceOf } from "../../../operations/triggers/address-event.ts";
 import { deliverMessage } from "../../../operations/triggers/deliver-message.ts";
 import { publishEvent } from "../../../operations/triggers/publish-event.ts";
+import { nameOf } from "../../../operations/triggers/trigger-table.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, idempotencyKeyOf, pathOf } from "../path-of.ts";
@@ -22,7 +23,7 @@ export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Pro
   }
   const body = await readMessage(parts, c);
   return deliver(parts, c, app, body, (messageId) => ({
-    targets: armed.map(({ target }) => target),
+    targets: armed.map(({ target, trigger }) => ({ ...target, ...nameOf(trigger) })),
     requestData: { source: "queue", queueDetails: { queueName, messageId, payload: body["payload"] ?? {} } },
     runIdFor: (workflow) => deriveRunId("queue", ...namespaceOf(app), queueName, messageId, workflow),
   }));
