@@ -358,6 +358,7 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
     program: options.program,
     database: shared,
     clock: options.clock,
+    between: options.standIns?.between,
   });
   return app;
 }

@@ -4,6 +4,7 @@ import type { Drives } from "../../hosts/local/local-host-options.ts";
 import type { OpenApplication, Owner } from "../../operations/application/ports.ts";
 import type { DefinitionLibrary } from "../../operations/definitions/definition-library.ts";
 import type { RunObservers } from "../../operations/events/run-observers.ts";
+import type { StandIns } from "../../ports/stand-ins.ts";
 import { NO_BUDGETS, type Waits } from "../../ports/waits.ts";
 import type { Tracing } from "../../telemetry/spans/open-tracing.ts";
 import { doAll } from "../do-all.ts";
@@ -31,6 +32,7 @@ export interface HostingParts {
   readonly programs: Pick<DefinitionLibrary, "list"> | undefined;
   /** Of a test. Undefined: that of the seat. */
   readonly clock: SystemClock | undefined;
+  readonly between: StandIns["between"];
   /** Undefined: runs are kept in the data directory. */
   database(): Promise<SharedDatabase> | undefined;
   tell(line: string): void;
@@ -209,9 +211,10 @@ export class Hosting {
       own: async (lock, socketPath) => {
         const { takeFileSeat } = await import("../seat/take-file-seat.ts");
         const { durability } = app.config.settings.data;
+        const { clock, between } = this.#parts;
         const thread = this.#isServer ? await parts.writeInThread() : undefined;
         return this.#own(
-          await takeFileSeat(lock, { dataDir, socketPath, durability, thread, clock: this.#parts.clock }),
+          await takeFileSeat(lock, { dataDir, socketPath, durability, thread, clock, between }),
           socketPath,
         );
       },

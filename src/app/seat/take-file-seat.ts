@@ -3,8 +3,10 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import type { Log } from "../../ports/log.ts";
+import type { StandIns } from "../../ports/stand-ins.ts";
 import { toFileFailure } from "../../storage/files/durable-write.ts";
 import { holdRuns } from "../../storage/held-runs.ts";
+import { oneEventCommits } from "../../storage/one-event-commits.ts";
 import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
 import { LockProbe } from "../../storage/sqlite/lock-probe.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
@@ -20,13 +22,19 @@ interface FileSeatOptions {
   /** Where the journal is written. Undefined: here, which is quicker for a run that nothing else waits for. */
   readonly thread: StorageThread | undefined;
   readonly clock: SystemClock | undefined;
+  /** Of a test that tries deaths. */
+  readonly between: StandIns["between"];
 }
 
 /** The journal of a data directory, whose owner's lock this process holds. Throws as `openSqliteJournal` does. */
 export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions): Promise<Seat> {
-  const { dataDir, socketPath, durability, thread, clock = new SystemClock() } = options;
+  const { dataDir, socketPath, durability, thread, between, clock = new SystemClock() } = options;
   const path = join(dataDir, "pawl.db");
-  const inner = openSqliteJournal({ path, durability });
+  const opened = openSqliteJournal({ path, durability });
+  const inner =
+    between === undefined
+      ? opened
+      : oneEventCommits(opened, (run, seq, event) => between({ run, seq, event, at: clock.now() }));
   const guarded = new GuardedJournal(path, holdRuns(thread?.journal(inner) ?? inner));
   return {
     journal: guarded.journal,

@@ -18,9 +18,11 @@ import { listApprovals } from "../approvals/describe-run-approvals.ts";
 import { problemsOf } from "../definitions/compile-text.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { type RunReading, readRunHistory } from "../runs/describe/describe-run-reading.ts";
+import { eachEvent } from "../runs/each-event.ts";
 import { readRunResult } from "../runs/read-run-result.ts";
 import { isOfThisPlace } from "../start/preflight.ts";
 import { findStartable, prepareUnasked } from "../start/prepare-run.ts";
+import type { Death } from "./deaths.ts";
 import { withPatience } from "./with-patience.ts";
 
 export interface TestParts {
@@ -37,6 +39,17 @@ export interface TestReport {
   /** Steps of the workflow itself, and those of them that ran. */
   readonly steps: ReadonlySet<string>;
   readonly ran: ReadonlySet<string>;
+  /** Undefined: it could not be tried. */
+  readonly end?: TestEnd;
+}
+
+/** What the same run must come to after a death. */
+export interface TestEnd {
+  readonly runId: string;
+  readonly record: RunRecord;
+  readonly outputs: Json | undefined;
+  readonly paths: readonly string[];
+  readonly calls: readonly StandInCall[];
 }
 
 /** A run that has rested so often will rest for ever. */
@@ -80,27 +93,76 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
   const { id } = await host.startRun({ ...prepared, options });
   const stuck = await play(app, id, test);
   const record = await host.settled(id);
-  const sources = await app.records();
-  const reading = await readRunHistory(sources, record);
+  const reading = await readRunHistory(await app.records(), record);
   const differences = stuck === undefined ? await compare({ ...parts, reading }, record, test.expect) : [stuck];
+  const { outcome } = await readRunResult(await app.records(), record);
   return {
     name: test.name,
     failures: differences,
     durationMs: Math.round(performance.now() - began),
+    end: {
+      runId: id,
+      record,
+      outputs: outcome.is === "completed" ? outcome.output : undefined,
+      paths: [...reading.history.steps.keys()],
+      calls: [...parts.calls],
+    },
     steps: new Set(reading.history.state.graph.root.steps.map(({ key }) => key)),
     ran: new Set([...reading.history.steps.keys()].map(withoutNumbers)),
   };
 }
 
+export interface KillReport {
+  readonly failures: readonly string[];
+  /** Steps that were asked once more, because what they had answered was not on record. */
+  readonly again: readonly string[];
+  /** Steps that may not be repeated, and fail for that. Then the run may go another way. */
+  readonly interrupted: readonly string[];
+}
+
+/** Goes on with what a death has left, in a new application that has nothing else, and compares with how it ended without one. */
+export async function goOnAfter(parts: TestParts, test: WorkflowTest, death: Death, end: TestEnd): Promise<KillReport> {
+  const { app, calls } = parts;
+  await app.clock.moveTo(death.at);
+  const stuck = await play(app, end.runId, test);
+  const record = await (await app.host()).settled(end.runId);
+  const sources = await app.records();
+  const reading = await readRunHistory(sources, record);
+  const { steps: known } = (await readRunHistory(sources, record, { upTo: death.seq })).history;
+  const lost = death.calls.filter(
+    ({ path, attempt }) => known.get(path)?.attempts.find((each) => each.attempt === attempt)?.endedAt === undefined,
+  );
+  const steps = [...reading.history.steps.values()];
+  const interrupted = steps.flatMap(({ path, life }) =>
+    life.is === "ended" && life.failure?.code === "INTERRUPTED" ? [path] : [],
+  );
+  const again = lost.flatMap(({ path, stepId, kind }) => (interrupted.includes(path) ? [] : [`${stepId} (${kind})`]));
+  if (stuck !== undefined || interrupted.length > 0)
+    return { failures: stuck === undefined ? [] : [stuck], again, interrupted };
+  const { max_cost_usd: _, ...expected } = test.expect;
+  const outputs = expected.outputs ?? end.outputs;
+  const status = end.record.status as Expectations["status"];
+  const wanted = { ...expected, status, ...(outputs === undefined ? {} : { outputs }) };
+  const failures = [
+    ...(await compare({ ...parts, reading, lost }, record, wanted)),
+    ...comparePathsWith(end.paths, [...reading.history.steps.keys()]),
+  ];
+  const paths = (asked: readonly StandInCall[]) => asked.map(({ path }) => path);
+  const allowed = countOf([...paths(end.calls), ...paths(lost)]);
+  for (const [path, count] of countOf(paths(calls)))
+    if (count > (allowed.get(path) ?? 0))
+      failures.push(`calls: \`${path}\` was asked again though its answer was on record`);
+  return { failures, again, interrupted };
+}
+
 /** Answers, sends and moves time on until the run has ended. What it waits for in vain, if it does. */
 async function play(app: OpenApplication, id: string, test: WorkflowTest): Promise<string | undefined> {
   const host = await app.host();
-  const sent = new Set<string>();
   let waits: readonly string[] = [];
   for (let rests = 0; rests < MAX_RESTS; rests += 1) {
     const record = await withPatience(host.settled(id));
     if (record?.completedAt !== undefined) return undefined;
-    const found = record && (await lookAfter(app, record, { ...test, sent }));
+    const found = record && (await lookAfter(app, record, test));
     if (found === "moved") continue;
     waits = found ?? waits;
     const next = app.clock.nextAlarm;
@@ -115,10 +177,11 @@ async function play(app: OpenApplication, id: string, test: WorkflowTest): Promi
 async function lookAfter(
   app: OpenApplication,
   record: RunRecord,
-  { answers, events, sent }: Pick<WorkflowTest, "answers" | "events"> & { readonly sent: Set<string> },
+  { answers, events }: Pick<WorkflowTest, "answers" | "events">,
 ): Promise<"moved" | readonly string[]> {
-  const { history } = await readRunHistory(await app.records(), record);
-  const open = await listApprovals(await app.records(), record);
+  const sources = await app.records();
+  const { history } = await readRunHistory(sources, record);
+  const open = await listApprovals(sources, record);
   for (const { path, step_id, asked, approvers, approved_by: before } of open) {
     const answer = answers.get(path) ?? answers.get(step_id);
     if (answer === undefined) continue;
@@ -128,12 +191,14 @@ async function lookAfter(
     return "moved";
   }
   const waited = [...history.state.waiters.keys()];
+  const sent = new Set<string>();
+  for await (const { event } of eachEvent(sources.journal, record.no))
+    if (event.type === "signalReceived") sent.add(event.name);
   const event = waited.find((name) => events.has(eventOfSignal(name)) && !sent.has(name));
   if (event === undefined) {
     const people = open.map(({ path }) => `an answer to \`${path}\` (\`answers\`)`);
     return [...people, ...waited.map((name) => `the event \`${name}\` (\`events\`)`)];
   }
-  sent.add(event);
   const host = await app.host();
   await host.request(record.id, { type: "signal", name: event, payload: events.get(eventOfSignal(event)) ?? null });
   return "moved";
@@ -141,10 +206,12 @@ async function lookAfter(
 
 interface Ran extends TestParts {
   readonly reading: RunReading;
+  /** Calls whose answers a death has taken: they may have been a try of their own, or the same one again. */
+  readonly lost?: readonly StandInCall[];
 }
 
 async function compare(
-  { app, calls, reading }: Ran,
+  { app, calls, reading, lost = [] }: Ran,
   record: Parameters<typeof readRunResult>[1],
   { status, error, outputs, ran, not_run, calls: counts, inputs, max_cost_usd }: Expectations,
 ): Promise<readonly string[]> {
@@ -160,7 +227,8 @@ async function compare(
   found.push(...comparePaths(paths, ran, not_run));
   for (const [step, count] of counts) {
     const tries = calls.filter((call) => isNamed(step, call)).length;
-    if (tries !== count) found.push(`calls.${step}: ${tries}, and not ${count}`);
+    const least = tries - lost.filter((call) => isNamed(step, call)).length;
+    if (count < least || count > tries) found.push(`calls.${step}: ${tries}, and not ${count}`);
   }
   for (const [step, input] of inputs)
     found.push(...differences(input, calls.findLast((call) => isNamed(step, call))?.input, `inputs.${step}`));
@@ -189,6 +257,21 @@ function comparePaths(paths: readonly string[], ran: readonly string[], notRun: 
     if (path !== undefined) found.push(`not_run: \`${path}\` ran`);
   }
   return found;
+}
+
+/** In which order steps that go side by side begin is another matter. */
+function comparePathsWith(before: readonly string[], after: readonly string[]): readonly string[] {
+  const [left, more] = [new Set(before), new Set(after)];
+  return [
+    ...before.filter((path) => !more.has(path)).map((path) => `path: \`${path}\` did not run`),
+    ...after.filter((path) => !left.has(path)).map((path) => `path: \`${path}\` ran, and does not without a kill`),
+  ];
+}
+
+function countOf(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
 
 /** `batch[2]/poll#7` is of the step `batch/poll`. */

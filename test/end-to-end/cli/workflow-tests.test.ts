@@ -129,6 +129,60 @@ cases:
   expect(code).toBe(0);
 });
 
+test("a case goes on after a death between any two events, in each dialect, with its answers and events on record alone", async () => {
+  const cwd = application({
+    "ship.yaml": SHIPPING.replace("backoff: exponential", "initial_delay: 0s").replace(
+      ", retry: {max_attempts: 3, initial_delay: 0s}",
+      "",
+    ),
+    "ship.test.yaml": `
+cases:
+  ships:
+    input: {sku: 7}
+    ${SCRIPT.replace("[{fail: TIMEOUT}, {reply: {done: true}}]", "{reply: {done: true}}")}
+    answers: {agree: approve}
+    expect: {ran: [stock, score, agree, ship], calls: {ship: 1, stock: 1}, outputs: {ship: {done: true}}}
+`,
+    "pay.yaml": `
+workflowId: pay
+startAt: wait
+steps:
+  wait: {type: control, subtype: wait, event: payment, transitions: {onSuccess: book}}
+  book: {type: mcp, target: shop.book, inputMapping: {amount: steps.wait.output.amount}, transitions: {onSuccess: pay}}
+  pay: {type: mcp, target: shop.pay, atMostOnce: true, end: true}
+`,
+    "pay.test.yaml":
+      "cases: {pays: {events: {payment: {amount: 20}}, kinds: {mcp: {reply: 1}}, expect: {ran: [wait, book, pay]}}}\n",
+    "twice.ts": `
+import { appendFileSync, readFileSync } from "node:fs";
+import { run, workflow } from "pawl";
+export const twice = workflow("twice", () => {
+  const first = run("first", {}, () => 1);
+  return run("count", { first }, () => {
+    appendFileSync("effects.txt", ".");
+    return readFileSync("effects.txt", "utf8").length;
+  });
+});
+`,
+    "twice.test.yaml": "workflow: twice.ts\ncases: {counts: {}}\n",
+  });
+  mkdirSync(join(cwd, "node_modules"));
+  symlinkSync(fileURLToPath(new URL("../../..", import.meta.url)), join(cwd, "node_modules/pawl"));
+  const { code, stdout } = await pawl(["test", "--kill", "--json", "--junit", "junit.xml"], { cwd });
+  expect(code).toBe(1);
+  const [pay, ship, twice] = JSON.parse(stdout).data.map(({ cases }: { cases: unknown[] }) => cases[0]);
+  expect(pay).toMatchObject({ passed: true, kills: { again: ["book (mcp)"], interrupted: ["pay#1"] } });
+  expect(ship).toMatchObject({ passed: true, kills: { again: ["stock (http)", "score (agent)", "ship (http)"] } });
+  for (const { tried, places } of [pay.kills, ship.kills]) {
+    expect(tried).toBe(places);
+    expect(tried).toBeGreaterThan(4);
+  }
+  // Its effect is done once more, and gives something else: only a death shows that.
+  expect(twice.passed).toBe(false);
+  expect(twice.failures.join("\n")).toMatch(/^killed after event \d+ \(.*\): outputs: \d+, and not 1$/m);
+  expect(readFileSync(join(cwd, "junit.xml"), "utf8")).toContain("asked again, under the same idempotency key");
+});
+
 test("a file of tests that cannot be read is refused with its places before anything runs", async () => {
   const cwd = application({ "a.test.yaml": "cases:\n  one:\n    step: {a: {reply: 1}}\n    expect: {status: done}\n" });
   const { code, stdout, stderr } = await pawl(["test"], { cwd });

@@ -3,8 +3,15 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { listTestFiles } from "../../../operations/definitions/definition-files.ts";
-import { readTestFile, runTest, type TestReport } from "../../../operations/tests/run-test.ts";
-import type { StandInCall } from "../../../ports/stand-ins.ts";
+import { Deaths } from "../../../operations/tests/deaths.ts";
+import {
+  goOnAfter,
+  readTestFile,
+  runTest,
+  type TestParts,
+  type TestReport,
+} from "../../../operations/tests/run-test.ts";
+import type { StandInCall, StandIns } from "../../../ports/stand-ins.ts";
 import { type CommonOptions, type OpenApp, paintFor } from "../cli-context.ts";
 import { print, printEnvelope } from "../print.ts";
 import { io } from "../process-io.ts";
@@ -15,11 +22,26 @@ import { toOpenOptions } from "../with-app.ts";
 export interface TestOptions extends CommonOptions {
   readonly only?: string;
   readonly junit?: string;
+  readonly kill?: true;
+}
+
+interface CaseReport extends TestReport {
+  /** Tried with `--kill`, where it holds without one. */
+  readonly kills?: Kills;
+}
+
+interface Kills {
+  readonly tried: number;
+  /** Places between two events. */
+  readonly places: number;
+  /** Steps that were asked again, and those that may not be. */
+  readonly again: readonly string[];
+  readonly interrupted: readonly string[];
 }
 
 interface FileReport {
   readonly file: string;
-  readonly cases: readonly TestReport[];
+  readonly cases: readonly CaseReport[];
   /** Steps that no case has run. */
   readonly untried: readonly string[];
   readonly steps: number;
@@ -38,7 +60,7 @@ export async function test(files: readonly string[], openApp: OpenApp, options: 
   );
   const reports: FileReport[] = [];
   for (const { file, tests } of read) {
-    const cases: TestReport[] = [];
+    const cases: CaseReport[] = [];
     const workflow = tests.workflow ?? basename(file).replace(".test.", ".");
     for (const each of tests.cases.filter(({ name }) => name.includes(options.only ?? "")))
       cases.push(await runAlone({ openApp, options, workflow, folder: dirname(file) }, each));
@@ -63,28 +85,80 @@ interface Around {
   readonly folder: string;
 }
 
+type Test = Parameters<typeof runTest>[3];
+
 /** In a folder of its own, which goes with it. */
-async function runAlone(
-  { openApp, options, workflow, folder }: Around,
-  test: Parameters<typeof runTest>[3],
-): Promise<TestReport> {
-  const data = await mkdtemp(join(tmpdir(), "pawl-test-"));
+async function runAlone(around: Around, test: Test): Promise<CaseReport> {
+  const folder = await mkdtemp(join(tmpdir(), "pawl-test-"));
+  const data = join(folder, "data");
   const calls: StandInCall[] = [];
-  const standIns = { ...test, called: (call: StandInCall) => void calls.push(call) };
+  const deaths = around.options.kill === true ? new Deaths(data, calls) : undefined;
   try {
-    const opened = toOpenOptions({ ...options, data }, new Voice());
-    const app = await openApp({ ...opened, standIns });
-    try {
-      return await runTest({ app, calls }, workflow, folder, test);
-    } finally {
-      await app.close();
-    }
+    const report = await inWorld(
+      around,
+      { data, calls, test, between: deaths && ((place) => deaths.between(place)) },
+      (parts) => runTest(parts, around.workflow, around.folder, test),
+    );
+    return deaths === undefined || report.failures.length > 0 ? report : await tryDeaths(around, test, deaths, report);
   } finally {
-    await rm(data, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-function toFileReport(file: string, cases: readonly TestReport[]): FileReport {
+interface World {
+  readonly data: string;
+  readonly calls: StandInCall[];
+  readonly test: Test;
+  readonly between?: StandIns["between"];
+}
+
+async function inWorld<T>(
+  { openApp, options }: Around,
+  { data, calls, test, between }: World,
+  work: (parts: TestParts) => Promise<T>,
+): Promise<T> {
+  const standIns = { ...test, between, called: (call: StandInCall) => void calls.push(call) };
+  const app = await openApp({ ...toOpenOptions({ ...options, data }, new Voice()), standIns, tell: () => undefined });
+  try {
+    return await work({ app, calls });
+  } finally {
+    await app.close();
+  }
+}
+
+async function tryDeaths(
+  around: Around,
+  test: Test,
+  { kept, places }: Deaths,
+  report: TestReport,
+): Promise<CaseReport> {
+  const { end } = report;
+  if (end === undefined) return report;
+  const began = performance.now();
+  const failures: string[] = [];
+  const [again, interrupted] = [new Set<string>(), new Set<string>()];
+  for (const death of kept) {
+    const world = { data: death.data, calls: [...death.calls], test };
+    const found = await inWorld(around, world, (parts) => goOnAfter(parts, test, death, end));
+    failures.push(...found.failures.map((failure) => `killed after ${death.after}: ${failure}`));
+    for (const step of found.again) again.add(step);
+    for (const step of found.interrupted) interrupted.add(step);
+    await rm(death.data, { recursive: true, force: true });
+  }
+  const durationMs = report.durationMs + Math.round(performance.now() - began);
+  const kills = { tried: kept.length, places, again: [...again], interrupted: [...interrupted] };
+  return { ...report, failures, durationMs, kills };
+}
+
+function describeKills({ tried, places, again, interrupted }: Kills): readonly string[] {
+  return [
+    `killed at ${tried === places ? tried : `${tried} of ${places}`} places`,
+    ...(again.length === 0 ? [] : [`asked again, under the same idempotency key: ${again.join(", ")}`]),
+    ...(interrupted.length === 0 ? [] : [`not repeated, and failed with INTERRUPTED: ${interrupted.join(", ")}`]),
+  ];
+}
+
+function toFileReport(file: string, cases: readonly CaseReport[]): FileReport {
   const steps = new Set(cases.flatMap((each) => [...each.steps]));
   const ran = new Set(cases.flatMap((each) => [...each.ran]));
   return { file, cases, steps: steps.size, untried: [...steps].filter((step) => !ran.has(step)) };
@@ -92,29 +166,32 @@ function toFileReport(file: string, cases: readonly TestReport[]): FileReport {
 
 function describe({ file, cases, untried, steps }: FileReport): string {
   const paint = paintFor(io().stdout);
-  const lines = cases.flatMap(({ name, failures, durationMs }) => [
+  const lines = cases.flatMap(({ name, failures, durationMs, kills }) => [
     failures.length === 0
       ? `  ${paint("green", "✓")} ${sanitize(name)} (${durationMs} ms)`
       : `  ${paint("red", "✗")} ${sanitize(name)}`,
-    ...failures.map((failure) => `      ${sanitize(failure)}`),
+    ...[...failures, ...(kills === undefined ? [] : describeKills(kills))].map((line) => `      ${sanitize(line)}`),
   ]);
   const covered = `  ${steps - untried.length} of ${steps} steps ran${untried.length === 0 ? "" : `; not: ${untried.join(", ")}`}`;
   return [file, ...lines, covered].join("\n");
 }
 
-function shown({ name, failures, durationMs }: TestReport) {
-  return { name, passed: failures.length === 0, failures: [...failures], duration_ms: durationMs };
+function shown({ name, failures, durationMs, kills }: CaseReport) {
+  const tried =
+    kills === undefined ? {} : { kills: { ...kills, again: [...kills.again], interrupted: [...kills.interrupted] } };
+  return { name, passed: failures.length === 0, failures: [...failures], duration_ms: durationMs, ...tried };
 }
 
 function toJunit(reports: readonly FileReport[]): string {
   const suites = reports.map(({ file, cases }) => {
     const failed = cases.filter(({ failures }) => failures.length > 0).length;
-    const rows = cases.map(({ name, failures, durationMs }) => {
+    const rows = cases.map(({ name, failures, durationMs, kills }) => {
       const failure =
         failures.length === 0
           ? ""
           : `<failure message="${toXml(failures[0] ?? "")}">${toXml(failures.join("\n"))}</failure>`;
-      return `    <testcase classname="${toXml(file)}" name="${toXml(name)}" time="${durationMs / 1_000}">${failure}</testcase>`;
+      const told = kills === undefined ? "" : `<system-out>${toXml(describeKills(kills).join("\n"))}</system-out>`;
+      return `    <testcase classname="${toXml(file)}" name="${toXml(name)}" time="${durationMs / 1_000}">${failure}${told}</testcase>`;
     });
     return `  <testsuite name="${toXml(file)}" tests="${cases.length}" failures="${failed}">\n${rows.join("\n")}\n  </testsuite>`;
   });

@@ -93,6 +93,7 @@ export function addTest(program: Command, openApp: OpenApp, exitWith: (code: num
     .argument("[file...]", "default: all *.test.yaml of the application")
     .option("--app <dir>", "the application", ".")
     .option("--only <text>", "cases whose name has it")
+    .option("--kill", "also go on with each case after a death of the process between any two of its events")
     .option("--junit <file>", "write what holds as JUnit XML")
     .option("--lenient", "take likely misspellings in definitions as they are written, with a warning")
     .option("--json", "answer with one JSON envelope")
