@@ -17,6 +17,8 @@ const LIMIT_MS = 40;
 const READY_LIMIT_MS = 10;
 /** Until the next sandbox stands ready; it is started in the background. */
 const PAUSE_MS = 300;
+/** Calls of a loop, one after another without a pause. */
+const CALLS_OF_LOOP = 60;
 const MIB = 1024 * 1024;
 
 const WAYS = ["bwrap", "ready", "plain process"] as const;
@@ -52,6 +54,7 @@ export async function benchCodeCalls(rounds: number): Promise<Comparison[]> {
       maxProcesses: 64,
     });
     for (const language of languages) rows.push(await benchCall(executor, { language, folder, way, rounds }));
+    if (way === "ready") for (const language of languages) rows.push(await benchLoop(executor, language, folder));
     sandbox.close();
   }
   rmSync(folder, { recursive: true });
@@ -85,6 +88,22 @@ async function benchCall(
   const overheadMs = comparison.oursMs - comparison.floorMs;
   const verdict = overheadMs < LIMIT_MS ? "met" : "missed";
   return { ...comparison, note: `${overheadMs.toFixed(1)} ms over it, limit ${LIMIT_MS} ms: ${verdict}` };
+}
+
+/** Each call of a loop that does nothing else, beside a bare start in the same moments. */
+function benchLoop(executor: Executor, language: Language, folder: string): Promise<Comparison> {
+  return compare({
+    name: `code step, ${language.name}, a call of ${CALLS_OF_LOOP} in a loop`,
+    floorName: `bare ${language.name}`,
+    rounds: 3,
+    floor: () => timed(() => runBare(language.bare)),
+    ours: async () => {
+      const wholeMs = await timed(async () => {
+        for (let done = 0; done < CALLS_OF_LOOP; done += 1) await call(executor, language, folder);
+      });
+      return wholeMs / CALLS_OF_LOOP;
+    },
+  });
 }
 
 async function runBare([program = "", ...args]: readonly string[]): Promise<void> {

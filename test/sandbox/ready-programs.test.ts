@@ -25,6 +25,15 @@ test("the next call gets a program that began before it, and only its own input"
   expect(Number(began)).toBeLessThanOrEqual(calledAt);
 });
 
+test("the next one begins while a call still works", async () => {
+  const { sandbox, call, ready, token } = open("cat >/dev/null; while :; do sleep 0.1; done");
+  const working = call(sandbox, "");
+  await ready(2);
+  sendSignal(findMarked(token), "SIGKILL");
+
+  expect((await working).ending.type).toBe("killed");
+});
+
 test("no call sees files, processes or variables of another", async () => {
   const { sandbox, call, ready } = open(
     `input=$(cat); ls -A /tmp /dev/shm | grep -v : ; set -- /proc/[0-9]*; echo $#; echo "$left"

@@ -51,8 +51,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       const isKept = spec.waitsForInput === true && confinement.kind === "bwrap";
       const key = isKept ? toKey(spec) : "";
       const started = (isKept ? ready.take(key) : undefined) ?? (await startIn({ ...parts, confinement }, spec));
-      const result = "reason" in started ? toUnstarted(toNotStarted(started)) : await started.run(spec, signal);
+      // The next one starts while this one works.
       if (isKept) ready.used(key, spec);
+      const result = "reason" in started ? toUnstarted(toNotStarted(started)) : await started.run(spec, signal);
       return found.warning === undefined ? result : { ...result, warning: found.warning };
     },
     async prepareStanding(spec) {

@@ -23,7 +23,8 @@ export interface ReadyOptions<T> {
 const WANTED = 1;
 const WANTED_OFTEN = 8;
 const OFTEN_MS = 5_000;
-const PAUSE_MS = 25;
+/** After a call that may stay the only one, so that a start does not take its processor. */
+const PAUSE_MS = 100;
 /** Below this no more are started. */
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 const MAX_AGE_MS = 120_000;
@@ -46,7 +47,7 @@ export class ReadyPrograms<T extends ReadyProgram> {
     this.#options = options;
   }
 
-  /** One that was started exactly so. After the call `used` has the next one started. */
+  /** One that was started exactly so. `used` has the next one started. */
   take(key: string): T | undefined {
     const waiting = this.#shelves.get(key)?.waiting ?? [];
     for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
@@ -65,7 +66,8 @@ export class ReadyPrograms<T extends ReadyProgram> {
     // The map's order is that of use.
     this.#shelves.delete(key);
     this.#shelves.set(key, shelf);
-    this.#fillAfter(PAUSE_MS);
+    // In a loop the next call comes as soon as this one is done.
+    this.#fillAfter(shelf.wanted === WANTED_OFTEN ? 0 : PAUSE_MS);
   }
 
   close(): void {
@@ -79,7 +81,7 @@ export class ReadyPrograms<T extends ReadyProgram> {
     this.#timer = setTimeout(() => void this.#fill().catch(() => undefined), delayMs).unref();
   }
 
-  /** One at a time: the calls of the moment go first. */
+  /** One at a time, so that calls get their turn between two starts. */
   async #fill(): Promise<void> {
     const now = performance.now();
     for (const [key, shelf] of this.#shelves) {
@@ -92,7 +94,7 @@ export class ReadyPrograms<T extends ReadyProgram> {
     if (toKey(shelf.spec) !== key) this.#clear(key);
     else if (this.#makeRoom(key)) await this.#add(shelf);
     else return this.#fillAfter(MAX_AGE_MS / 4);
-    if (!this.#isClosed) this.#fillAfter(PAUSE_MS);
+    if (!this.#isClosed) this.#fillAfter(0);
   }
 
   async #add(shelf: Shelf<T>): Promise<void> {
