@@ -156,7 +156,7 @@ steps:
     "twice.ts": `
 import { appendFileSync, readFileSync } from "node:fs";
 import { run, workflow } from "pawl";
-export const twice = workflow("twice", () => {
+export const twice = workflow("twice", {}, () => {
   const first = run("first", {}, () => 1);
   return run("count", { first }, () => {
     appendFileSync("effects.txt", ".");
