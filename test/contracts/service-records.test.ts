@@ -21,7 +21,7 @@ test("of what an older version has saved a run may cost what its schedule says, 
   old.exec(`DROP INDEX workflow_definitions_triggered; DROP INDEX workflow_definitions_timed;
     ALTER TABLE workflow_definitions DROP COLUMN starts_by; ALTER TABLE workflow_definitions DROP COLUMN max_cost_micro;
     ALTER TABLE api_keys DROP COLUMN tells_context; ALTER TABLE api_keys DROP COLUMN grant;
-    ALTER TABLE api_keys DROP COLUMN groups; ALTER TABLE schedules DROP COLUMN requested_by;
+    ALTER TABLE api_keys DROP COLUMN groups; ALTER TABLE schedules DROP COLUMN requested_by; ALTER TABLE schedules DROP COLUMN says;
     ALTER TABLE workflow_definitions DROP COLUMN grant; ALTER TABLE schedules DROP COLUMN grant;
     INSERT INTO workflow_definitions VALUES ('a', 'n', 1, '', 0), ('a', 'scheduled', 1, '', 0), ('', 'n', 1, '', 0);
     INSERT INTO api_keys VALUES ('1', '', '', 'write', 'a', 900, 0, NULL, NULL), ('2', '', '', 'admin', 'a', 500, 0, NULL, 1),
