@@ -2,6 +2,7 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { eventOfSignal } from "../../core/graph/event-match.ts";
+import type { IndexedFlow, IndexedStep } from "../../core/graph/indexed-graph.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import {
@@ -107,7 +108,7 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
       paths: [...reading.history.steps.keys()],
       calls: [...parts.calls],
     },
-    steps: new Set(reading.history.state.graph.root.steps.map(({ key }) => key)),
+    steps: stepsOfFile(reading.history.state.graph.root),
     ran: new Set([...reading.history.steps.keys()].map(withoutNumbers)),
   };
 }
@@ -272,6 +273,20 @@ function countOf(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
+}
+
+/** Those at every level, without what was made for them. A program's steps have no places: there all count. */
+function stepsOfFile(root: IndexedFlow): ReadonlySet<string> {
+  const all = stepsIn(root);
+  const written = all.filter(({ step }) => step.place !== undefined);
+  return new Set((written.length === 0 ? all : written).map(({ key }) => key));
+}
+
+function stepsIn({ steps }: IndexedFlow): readonly IndexedStep[] {
+  return steps.flatMap((each) => [
+    each,
+    ...[each.body, each.catch, each.finally].flatMap((flow) => (flow === undefined ? [] : stepsIn(flow))),
+  ]);
 }
 
 /** `batch[2]/poll#7` is of the step `batch/poll`. */

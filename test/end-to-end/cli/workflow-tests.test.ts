@@ -129,6 +129,31 @@ cases:
   expect(code).toBe(0);
 });
 
+test("steps of loops and of what catches failures count as steps that no case has run", async () => {
+  const cwd = application({
+    "inner.yaml": `
+workflowId: inner
+startAt: all
+steps:
+  all:
+    type: control
+    subtype: loop
+    list: trigger.payload.list
+    body:
+      startAt: ask
+      steps:
+        ask: {type: http, url: "https://x.example/", transitions: {onSuccess: end, onFailureDefault: other}}
+        other: {type: http, url: "https://x.example/other"}
+        end: {type: control, subtype: set, variables: {done: true}}
+    transitions: {onSuccess: try}
+  try: {type: control, subtype: try, body: {type: http, url: "https://x.example/"}, catch: {type: http, url: "https://x.example/"}, end: true}
+`,
+    "inner.test.yaml": "cases: {good: {input: {list: [1]}, kinds: {http: {reply: {status: 200}}}}}\n",
+  });
+  const { stdout } = await pawl(["test"], { cwd });
+  expect(stdout).toContain("5 of 7 steps ran; not: all/item/other, try~catch/catch");
+});
+
 test("a case goes on after a death between any two events, in each dialect, with its answers and events on record alone", async () => {
   const cwd = application({
     "ship.yaml": SHIPPING.replace("backoff: exponential", "initial_delay: 0s").replace(
