@@ -56,6 +56,27 @@ test("a step alone gets the run's input in the place of what was mapped, and lea
   expect(graph.input.schema).toBeUndefined();
 });
 
+test("a step of a loop reads its item from the run's input, under `item` and `index`", () => {
+  const entries = (root: "item" | "input", index: "index" | "input", before: readonly string[][]) => ({
+    url: {
+      op: "text" as const,
+      parts: ["/pets/", { value: { op: "path" as const, root, path: [...(before[0] ?? []), "id"] }, written: "" }],
+    },
+    headers: {
+      op: "object" as const,
+      entries: { "x-row": { op: "path" as const, root: index, path: before[1] ?? [] } },
+    },
+  });
+  const step = (given: ReturnType<typeof entries>): Step => ({
+    kind: "task",
+    id: "ask",
+    executor: "http",
+    input: { op: "object", entries: given },
+  });
+  const { graph } = onlyStep(definitionOf(step(entries("item", "index", []))), "ask");
+  expect(graph.flow.steps).toEqual([step(entries("input", "input", [["item"], ["index"]]))]);
+});
+
 test("a step is found inside the flow that only wraps it, and inside blocks", () => {
   const wrapped: Step = { kind: "flow", id: "charge", flow: { kind: "machine", start: "charge", steps: [CHARGE] } };
   expect(onlyStep(definitionOf(wrapped), "charge").graph.flow.steps[0]?.kind).toBe("task");

@@ -1,5 +1,6 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
+import { mapChildren } from "../../core/expressions/walk-paths.ts";
 import type { Flow, Graph, Step } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import { stepsWithin } from "../../core/graph/steps-within.ts";
@@ -7,7 +8,7 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
 
 /**
  * The workflow with nothing but one of its steps, wherever that stands: no transitions, no fan-out, no condition. Its mapped
- * input is the run's input. Throws `STEP_NOT_FOUND`, and `NOT_SUPPORTED` where the step does no work of its own.
+ * input is the run's input; what it reads of an item of a loop around it are `item` and `index` there. Throws `STEP_NOT_FOUND`, and `NOT_SUPPORTED` where the step does no work of its own.
  */
 export function onlyStep(definition: CompiledDefinition, id: string): CompiledDefinition {
   const { graph } = definition;
@@ -47,7 +48,7 @@ function alone(step: Step): Step {
   const bare = rest as Step;
   switch (bare.kind) {
     case "task":
-      return { ...bare, input: givenInput(bare.input) };
+      return { ...bare, input: givenItem(givenInput(bare.input)) };
     case "call":
       return { ...bare, input: RUN_INPUT };
     case "flow":
@@ -68,6 +69,14 @@ function givenInput(input: Expr): Expr {
     if (Object.hasOwn(input.entries, name)) return { ...input, entries: { ...input.entries, [name]: RUN_INPUT } };
   }
   return input;
+}
+
+function givenItem(expr: Expr): Expr {
+  if (expr.op === "path" && (expr.root === "item" || expr.root === "index")) {
+    const { name: _, ...path } = expr;
+    return { ...path, root: "input", path: [expr.root, ...expr.path] };
+  }
+  return mapChildren(expr, givenItem);
 }
 
 /** A step that only wraps the work of the same name stands for it. */

@@ -33,7 +33,11 @@ export function addRun(program: Command, perform: Perform): void {
   withCommon(program.command("step").description("run one step of a workflow alone"))
     .argument("<workflow>", "a file, FILE#NAME, or the name of a registered workflow")
     .argument("<step>", "its id")
-    .option("-i <key=value>", "one value of its mapped input; key=@FILE reads a file", collect)
+    .option(
+      "-i <key=value>",
+      "one value of its mapped input, or `item` and `index` of the loop around it; key=@FILE reads a file",
+      collect,
+    )
     .option("--input <file>", "its whole mapped input: a JSON file, or the JSON")
     .option("--agent <name>", "who answers agent steps: sandstorm, simulated, simulated:SCRIPT.yaml")
     .option("--max-cost <usd>", "stop when this much is spent", toAmount)
