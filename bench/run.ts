@@ -10,6 +10,7 @@ import { benchManyRuns } from "./scenarios/many-runs.ts";
 import { benchRecovery } from "./scenarios/recovery.ts";
 import { benchSequence } from "./scenarios/sequence.ts";
 import { benchLoad } from "./service/load.ts";
+import { benchRoutes } from "./service/routes.ts";
 import { benchSubmissions } from "./service/submissions.ts";
 import { benchBucket } from "./storage/bucket.ts";
 import { benchPostgres } from "./storage/postgres.ts";
@@ -46,6 +47,7 @@ const SCENARIOS: Record<string, (rounds: number) => Promise<Comparison[]>> = {
   bucket: benchBucket,
   submissions: benchSubmissions,
   load: benchLoad,
+  routes: benchRoutes,
   parked: benchParkedRuns,
   workers: benchWorkers,
   requests: benchRequests,

@@ -37,9 +37,9 @@ class RawConnection {
     return new RawConnection(socket, host);
   }
 
-  async post(path: string, json: string): Promise<Answer> {
+  async send(method: string, path: string, json: string): Promise<Answer> {
     const startedAt = performance.now();
-    const head = `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nContent-Type: application/json\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nContent-Type: application/json\r\n`;
     this.#socket.write(`${head}Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`);
     for (;;) {
       const whole = this.#takeAnswer();
@@ -78,6 +78,8 @@ interface Posted {
 
 interface Posting {
   readonly atOnce: number;
+  /** Default POST. */
+  readonly method?: "GET" | "POST";
   readonly path: string;
   readonly count: number;
   body(n: number): string;
@@ -98,7 +100,7 @@ export async function postAll(url: string, posting: Posting): Promise<Posted> {
 
 async function post(
   connections: readonly RawConnection[],
-  { path, count, body, status, answered }: Posting,
+  { method = "POST", path, count, body, status, answered }: Posting,
 ): Promise<Posted> {
   let next = 0;
   const latenciesMs: number[] = [];
@@ -107,7 +109,7 @@ async function post(
   await Promise.all(
     connections.map(async (connection) => {
       while (next < count) {
-        const answer = await connection.post(path, body(next++));
+        const answer = await connection.send(method, path, body(next++));
         if (answer.status !== status) throw new Error(`${answer.status}: ${answer.body}`);
         latenciesMs.push(answer.tookMs);
         bodies.push(answer.body);

@@ -67,6 +67,11 @@ export class ServerProcess {
     return ServerProcess.#start({}, (folder) => [main, folder]);
   }
 
+  static bare(): Promise<ServerProcess> {
+    const main = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
+    return ServerProcess.#start({}, () => [main]);
+  }
+
   static async #start(
     files: Readonly<Record<string, string>>,
     toCommand: (folder: string) => string[] | Promise<string[]>,
