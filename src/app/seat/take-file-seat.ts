@@ -6,7 +6,6 @@ import type { Log } from "../../ports/log.ts";
 import type { StandIns } from "../../ports/stand-ins.ts";
 import { toFileFailure } from "../../storage/files/durable-write.ts";
 import { holdRuns } from "../../storage/held-runs.ts";
-import { oneEventCommits } from "../../storage/one-event-commits.ts";
 import { GuardedJournal } from "../../storage/sqlite/guarded-journal.ts";
 import { LockProbe } from "../../storage/sqlite/lock-probe.ts";
 import type { AcquiredLock } from "../../storage/sqlite/owner-lock.ts";
@@ -34,7 +33,9 @@ export async function takeFileSeat(lock: AcquiredLock, options: FileSeatOptions)
   const inner =
     between === undefined
       ? opened
-      : oneEventCommits(opened, (run, seq, event) => between({ run, seq, event, at: clock.now() }));
+      : (await import("../../storage/one-event-commits.ts")).oneEventCommits(opened, (run, seq, event) =>
+          between({ run, seq, event, at: clock.now() }),
+        );
   const guarded = new GuardedJournal(path, holdRuns(thread?.journal(inner) ?? inner));
   return {
     journal: guarded.journal,
