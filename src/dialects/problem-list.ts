@@ -96,7 +96,7 @@ const LIMITING = toSet(
 
 /** What workflow languages call that which changes whether, when or how often something runs. */
 const GUIDING = toSet(
-  "if unless when condition conditions conditional guard guards precondition preconditions skip until while break retry retries retrier retryable attempts backoff catch finally fallback continue ignore tolerate tolerated tolerance concurrency concurrent parallelism debounce throttle delay timeout timeouts deadline ttl expires expiry wait pause gate gates priority queue rate after before once stop halt cron schedule schedules interval repeat times loop foreach each batch parallel race compensate compensation compensations rollback undo approve approval approvals confirm confirmation idempotent idempotency dedupe deduplicate cache cached memoize lock mutex semaphore singleton enabled disabled depends needs requires",
+  "if unless when condition conditions conditional guard guards precondition preconditions skip until while break retry retries retrier retryable attempts backoff catch finally fallback continue ignore tolerate tolerated tolerance concurrency concurrent parallelism debounce throttle delay timeout timeouts deadline ttl expires expiry wait pause gate gates priority queue rate after before once stop halt cron schedule schedules interval repeat times loop foreach each batch parallel race compensate compensation compensations rollback undo approve approval approvals confirm confirmation idempotent idempotency dedupe deduplicate cache cached memoize lock mutex semaphore singleton enabled disabled depends needs requires remind reminder reminders escalate escalation escalations",
 );
 
 /** `onError`, `on_failure`: what happens after. `onboarding` is none. */

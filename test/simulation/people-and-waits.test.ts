@@ -137,6 +137,46 @@ test("an approval's time-out goes on counting over a crash", () => {
   expect(host.now - host.state.startedAt).toBe(1_000);
 });
 
+const reminder = { afterMs: 1_000, everyMs: 500, times: 3 };
+const escalation = { afterMs: 2_000, to: ["boss"] };
+
+test("a question is reminded of so often as it says, counted on over crashes, and then escalated once", () => {
+  const host = hostOf(dag(approve({ reminder, escalation })));
+  const seen: unknown[] = [];
+  for (const at of [900, 1_100, 1_600, 2_100, 9_000]) {
+    host.later(at, () => {
+      const { reminded, isEscalated } = host.state.active.get("ok") ?? {};
+      seen.push([reminded, isEscalated]);
+      host.crash();
+    });
+  }
+  host.later(9_100, () => host.answer("ok", "approve"));
+  expect(endingOf(host.run())).toEqual({ status: "completed" });
+  expect(seen).toEqual([
+    [0, false],
+    [1, false],
+    [2, false],
+    [3, true],
+    [3, true],
+  ]);
+  const fired = host.events.flatMap(({ event }) => (event.type === "timerFired" ? [event.timer] : []));
+  expect(fired.toSorted()).toEqual(["ok@escalate", "ok@remind", "ok@remind", "ok@remind"]);
+});
+
+test("an answer and a time-out end all reminders; a question that is asked again begins them anew", () => {
+  const again = { transitions: [go("ok", compare(output("plan"), "==", "A")), end()] };
+  const flow = machine([approve({ reminder: { afterMs: 1_000, times: 9 }, approvalTimeoutMs: 60_000, ...again })]);
+  const host = hostOf(flow).later(2_500, () => host.answer("ok#1", "approve"));
+  host.later(4_000, () => {
+    expect(host.state.active.get("ok#2")?.reminded).toBe(1);
+    host.answer("ok#2", "approve", { plan: "B" });
+  });
+  expect(endingOf(host.run())).toEqual({ status: "completed" });
+  expect(host.state.timers.size).toBe(0);
+  const late = hostOf(dag(approve({ reminder, escalation, approvalTimeoutMs: 1_200 }))).run();
+  expect([endingOf(late)?.code, late.state.timers.size]).toEqual(["APPROVAL_TIMED_OUT", 0]);
+});
+
 test.each([
   ["a duration", { for: "duration", durationMs: literal(5_000) }, 5_000],
   ["a computed duration", { for: "duration", durationMs: input("ms") }, 7_000],

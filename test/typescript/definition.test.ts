@@ -203,6 +203,15 @@ test.each<readonly [string, Callback, string]>([
   ["an agent without a model", () => agent("a", odd({ prompt: "x" })), "`model` of `a` is missing"],
   ["no turns", () => agent("a", { prompt: "x", model: "m", maxTurns: 0 }), "`maxTurns` of `a` is `0`"],
   ["a form", () => approval("a", { form: odd({ yes: "boolean" }) }), "`form` of `a` is of the type object"],
+  ["nobody", () => approval("a", { approvers: [] }), "`approvers` of `a`"],
+  ["reminders without end", () => approval("a", { reminder: odd({ after: "1d" }) }), "`times` of `reminder` of `a`"],
+  ["a reminder", () => approval("a", { reminder: odd([]) }), "The options of `reminder` of `a` are no object"],
+  ["an escalation to nobody", () => approval("a", { escalation: { after: "1d", to: [] } }), "`to` of `escalation`"],
+  [
+    "an escalation after the end",
+    () => approval("a", { timeout: "1d", escalation: { after: "1d", to: ["boss"] } }),
+    "when the question has ended",
+  ],
   ["a wait for nothing", () => wait("a", odd([])[0]), "does not say what it waits for"],
   ["a field", () => wait("a", { event: "paid", match: { "order id": 7 } }), "`order id` of `match` is no path"],
   ["no fields", () => wait("a", { event: "paid", match: {} }), "`match` names no fields"],
@@ -333,6 +342,22 @@ test("what is declared behind a gate waits for it, and what is given to a step i
     all: ["yes?", "early"],
     free: ["early", "yes?"],
   });
+});
+
+test("an approval says when it is told again and to whom it goes on", () => {
+  const { graph } = workflow("w", { input: Input }, () => {
+    const [reminder, escalation] = [
+      { after: "1h", every: "30m", times: 2 },
+      { after: "1d", to: ["boss"], replaces: true },
+    ] as const;
+    approval("yes?", { reminder, escalation, timeout: "2d" });
+  });
+  expect(graph.flow.steps).toMatchObject([
+    {
+      reminder: { afterMs: 3_600_000, everyMs: 1_800_000, times: 2 },
+      escalation: { afterMs: 86_400_000, to: ["boss"], replaces: true },
+    },
+  ]);
 });
 
 test("the same definition has the same graph", () => {

@@ -279,6 +279,10 @@ export interface AnswerRules {
   readonly quorum?: number;
   /** Whoever has asked for the run may not. */
   readonly notRequester?: boolean;
+  /** Those who were told of the question are told again, so many times, while it is open. */
+  readonly reminder?: { readonly afterMs: number; readonly everyMs?: number; readonly times: number };
+  /** Then these may answer too; with `replaces` they alone. What was approved before counts all the same. */
+  readonly escalation?: { readonly afterMs: number; readonly to: readonly string[]; readonly replaces?: boolean };
 }
 
 export interface ApproveStep extends StepCommon, AnswerRules {

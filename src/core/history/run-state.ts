@@ -311,6 +311,9 @@ export interface Instance {
   askedSeq: number;
   /** Names of those who have approved it, where several must. */
   approvedBy: readonly string[] | undefined;
+  /** How often was reminded of the open question, and whether it has been escalated. */
+  reminded: number;
+  isEscalated: boolean;
   /** The question of a task to a person, or why it is held. Until the task goes on, it has no place in the window of its fan-out. */
   question: Question | undefined;
   /** Sequence numbers of durable records inside the step, by key. */

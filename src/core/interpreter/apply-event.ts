@@ -15,11 +15,12 @@ import {
   applyApprovalAsked,
   applyApprovalCounted,
   applyQuestionAsked,
+  remindOfApproval,
   timeOutApproval,
 } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
 import { applySignalReceived, applyWaitBegun, applyWaitOver } from "./step-kinds/wait.ts";
-import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, LATER_TIMER, RUN_TIMER } from "./timers.ts";
+import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, LATER_TIMER, RUN_TIMER, readTimer } from "./timers.ts";
 import type { Turn } from "./turn.ts";
 
 export function applyEvent(turn: Turn, event: Event): void {
@@ -155,12 +156,13 @@ function applyTimerFired(turn: Turn, event: TimerFired): void {
   if (event.timer === GRACE_TIMER) return dropTasksInFlight(turn);
   if (event.timer === LAST_TIMER) return killRun(turn);
   if (event.timer === LATER_TIMER) return beginLater(turn);
-  const at = event.timer.lastIndexOf("@");
-  const instance = turn.state.active.get(event.timer.slice(0, at));
+  const { path, purpose } = readTimer(event.timer);
+  const instance = turn.state.active.get(path);
   if (instance === undefined) return;
-  const purpose = event.timer.slice(at + 1);
   if (purpose === "wait") applyWaitOver(turn, instance);
   else if (purpose === "approval") timeOutApproval(turn, instance);
+  else if (purpose === "remind") remindOfApproval(turn, instance);
+  else if (purpose === "escalate") instance.isEscalated = true;
   else if (purpose === "timeout") timeOutBody(turn, instance);
   else if (instance.phase === "backoff") turn.work.push({ type: "redispatch", instance });
 }

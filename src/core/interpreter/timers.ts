@@ -8,10 +8,18 @@ export const GRACE_TIMER = "@grace";
 export const LAST_TIMER = "@last";
 export const LATER_TIMER = "@later";
 
-export type TimerPurpose = "wait" | "approval" | "timeout" | "retry";
+const PURPOSES = ["wait", "approval", "remind", "escalate", "timeout", "retry"] as const;
+
+export type TimerPurpose = (typeof PURPOSES)[number];
 
 export function timerOf(instance: Instance, purpose: TimerPurpose): string {
   return purpose === "retry" ? `${instance.path}@retry${instance.attempt}` : `${instance.path}@${purpose}`;
+}
+
+/** The path and the purpose in the name of a timer. */
+export function readTimer(timer: string): { readonly path: string; readonly purpose: string } {
+  const at = timer.lastIndexOf("@");
+  return { path: timer.slice(0, at), purpose: timer.slice(at + 1) };
 }
 
 export function startTimer(turn: Turn, timer: string, at: number): void {
@@ -25,5 +33,5 @@ export function stopTimer(turn: Turn, timer: string): void {
 
 export function stopTimersOf(turn: Turn, instance: Instance): void {
   if (turn.state.timers.size === 0) return;
-  for (const purpose of ["wait", "approval", "timeout", "retry"] as const) stopTimer(turn, timerOf(instance, purpose));
+  for (const purpose of PURPOSES) stopTimer(turn, timerOf(instance, purpose));
 }

@@ -32,17 +32,32 @@ interface AnswerTerms {
   readonly quorum: number;
   readonly approvedBy: readonly string[];
   readonly notBy: readonly string[];
+  readonly reminded: number;
+  /** Null: it has not been escalated. */
+  readonly escalatedTo: readonly string[] | null;
 }
 
-export function hasAnswerRules({ approvers, quorum = 1, notRequester }: AnswerRules): boolean {
-  return approvers !== undefined || quorum > 1 || notRequester === true;
+export function hasAnswerRules({ approvers, quorum = 1, notRequester, escalation }: AnswerRules): boolean {
+  return approvers !== undefined || quorum > 1 || notRequester === true || escalation !== undefined;
+}
+
+/** Null: whoever may answer runs. */
+export function approversOf({ approvers, escalation }: AnswerRules, isEscalated: boolean): readonly string[] | null {
+  if (!isEscalated || escalation === undefined) return approvers ?? null;
+  if (escalation.replaces === true) return escalation.to;
+  return approvers === undefined ? null : [...new Set([...approvers, ...escalation.to])];
 }
 
 /** `options`: of the run. */
-export function termsOf({ approvedBy = [], step: { step } }: Instance, options: JsonObject): AnswerTerms {
-  const { approvers: named, quorum = 1, notRequester }: AnswerRules = step.kind === "approve" ? step : {};
+export function termsOf(
+  { approvedBy = [], reminded, isEscalated, step: { step } }: Instance,
+  options: JsonObject,
+): AnswerTerms {
+  const rules: AnswerRules = step.kind === "approve" ? step : {};
+  const { quorum = 1, notRequester, escalation } = rules;
   const notBy = notRequester === true ? requestersOf(options) : [];
-  return { approvers: named ?? null, quorum, approvedBy, notBy };
+  const escalatedTo = isEscalated && escalation !== undefined ? escalation.to : null;
+  return { approvers: approversOf(rules, isEscalated), quorum, approvedBy, notBy, reminded, escalatedTo };
 }
 
 export function mayAnswer({ approvers, notBy }: Pick<AnswerTerms, "approvers" | "notBy">, who?: Answerer): boolean {
@@ -52,15 +67,23 @@ export function mayAnswer({ approvers, notBy }: Pick<AnswerTerms, "approvers" | 
 }
 
 /** Empty: whoever may answer runs, and one is enough. */
-export function tellTerms({ approvers, quorum, approvedBy, notBy }: AnswerTerms): string {
+export function tellTerms({ approvers, quorum, approvedBy, notBy, reminded, escalatedTo }: AnswerTerms): string {
   return [
     ...(approvers === null ? [] : [`for ${approvers.join(", ")}`]),
     ...(notBy.length === 0 ? [] : [`not for ${notBy.join(", ")}, who asked for the run`]),
     ...(quorum === 1
       ? []
       : [`${approvedBy.length} of ${quorum} have approved${approvedBy.map((name) => `, ${name}`).join("")}`]),
+    ...(reminded === 0 ? [] : [`reminded ${reminded === 1 ? "once" : `${reminded} times`}`]),
+    ...(escalatedTo === null ? [] : [`escalated to ${escalatedTo.join(", ")}`]),
   ].join("; ");
 }
+
+/** Of a reminder or an escalation. */
+export const COMES_LATE = {
+  message: "It would come when the question has ended: `after` is not less than its time-out.",
+  remedy: "Give it less time, or the question more.",
+};
 
 /** The data of one would be approved by others who have not seen it. */
 export const FORM_WITH_QUORUM = {

@@ -1,7 +1,7 @@
 import type { AnswerRules, RetryPolicy } from "../../core/graph/graph.ts";
 import type { Policy } from "../../core/graph/policy.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { refuseQuorum } from "../answer-rules.ts";
+import { refuseLate, refuseQuorum } from "../answer-rules.ts";
 import { suggest } from "../did-you-mean.ts";
 import type { Reader, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
@@ -105,6 +105,8 @@ const NOTHING: Template = { parts: [] };
 function toApproval({ approval_config: config, prompt }: ReadKind<"approval">, { problems }: Reader) {
   if (config?.allow_edit) refuseQuorum(config.at, config.quorum, problems);
   const hours = config?.timeout_hours;
+  const timeoutMs = hours === undefined ? undefined : Math.round(hours * 3_600_000);
+  if (config !== undefined) refuseLate(config, timeoutMs, problems);
   return {
     type: "approval",
     // Approval steps of real files carry a prompt.
@@ -115,8 +117,10 @@ function toApproval({ approval_config: config, prompt }: ReadKind<"approval">, {
       ...(config?.approvers && { approvers: config.approvers.map(({ value }) => value) }),
       ...(config?.quorum && { quorum: config.quorum }),
       ...(config?.not_requester && { notRequester: true }),
+      reminder: config?.reminder,
+      escalation: config?.escalation,
     } satisfies AnswerRules,
-    timeoutMs: hours === undefined ? undefined : Math.round(hours * 3_600_000),
+    timeoutMs,
     onTimeout: config?.on_timeout ?? "abort",
   } as const;
 }

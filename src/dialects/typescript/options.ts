@@ -23,7 +23,9 @@ export const GIVEN_TEXT: Rule = {
   is: "a text, or a reference to one",
   holds: (value) => isText(value) || isReference(value),
 };
-export const TEXTS: Rule = { is: "a list of texts", holds: (value) => isList(value) && value.every(isText) };
+const texts = (least: number) => (value: unknown) => isList(value) && value.length >= least && value.every(isText);
+export const TEXTS: Rule = { is: "a list of texts", holds: texts(0) };
+export const NAMES: Rule = { is: "a list of one text or more", holds: texts(1) };
 export const FLAG: Rule = { is: "true or false", holds: (value) => typeof value === "boolean" };
 export const FUNCTION: Rule = {
   is: "a function",

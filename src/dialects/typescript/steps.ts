@@ -2,7 +2,7 @@ import { isEventField, MOST_FIELDS } from "../../core/graph/event-match.ts";
 import type { DagFlow, RetryPolicy, Step, Wait } from "../../core/graph/graph.ts";
 import { toMilliseconds } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
-import { FORM_WITH_QUORUM } from "../../core/trust/approvers.ts";
+import { COMES_LATE, FORM_WITH_QUORUM } from "../../core/trust/approvers.ts";
 import type { StepContext, StepFunction } from "../../ports/step-functions.ts";
 import { call as callOf, literal, literalIfAny, toObject } from "../build-expr.ts";
 import type { Scope } from "./open-definition.ts";
@@ -15,6 +15,7 @@ import {
   FLAG,
   FUNCTION,
   GIVEN_TEXT,
+  NAMES,
   needed,
   oneOf,
   REFERENCES,
@@ -221,6 +222,10 @@ export interface ApprovalOptions<F, Late = "fail" | "skip"> extends StepOptions 
   readonly quorum?: number;
   /** Whoever has asked for the run may not answer. */
   readonly notRequester?: boolean;
+  /** Webhooks of the question are told again; `every`: as `after` where it is absent. */
+  readonly reminder?: { readonly after: Duration; readonly every?: Duration; readonly times: number };
+  /** Then these may answer too, with `replaces` they alone. */
+  readonly escalation?: { readonly after: Duration; readonly to: readonly string[]; readonly replaces?: boolean };
   readonly timeout?: Duration;
   /** `skip`: the answer is null. Default: the run fails. */
   readonly onTimeout?: Late;
@@ -239,9 +244,11 @@ export function approval<F = { readonly approved: true }, Late extends "fail" | 
     message: GIVEN_TEXT,
     show: ANYTHING,
     form: SCHEMA,
-    approvers: TEXTS,
+    approvers: NAMES,
     quorum: COUNT,
     notRequester: FLAG,
+    reminder: ANYTHING,
+    escalation: ANYTHING,
     timeout: DURATION,
     onTimeout: oneOf("fail", "skip"),
     gate: FLAG,
@@ -263,6 +270,7 @@ export function approval<F = { readonly approved: true }, Late extends "fail" | 
       ...(approvers === undefined ? {} : { approvers }),
       ...(quorum === undefined ? {} : { quorum }),
       ...(notRequester === true ? { notRequester } : {}),
+      ...readNudges(name, options),
       ...(timeoutMs === undefined
         ? {}
         : { approvalTimeoutMs: timeoutMs, onApprovalTimeout: onTimeout === "skip" ? "skip" : "abort" }),
@@ -270,6 +278,30 @@ export function approval<F = { readonly approved: true }, Late extends "fail" | 
   );
   if (gate) scope.gates.push(name);
   return step;
+}
+
+function readNudges<F>(name: string, { reminder, escalation, timeout }: ApprovalOptions<F>) {
+  const after = needed(DURATION);
+  const rules = { after, every: DURATION, times: needed(COUNT) };
+  if (reminder !== undefined) checkOptions(`\`reminder\` of \`${name}\``, reminder, rules);
+  if (escalation !== undefined)
+    checkOptions(`\`escalation\` of \`${name}\``, escalation, { after, to: needed(NAMES), replaces: FLAG });
+  const read = {
+    reminder: reminder && {
+      afterMs: durationOf(reminder.after) ?? 0,
+      everyMs: durationOf(reminder.every),
+      times: reminder.times,
+    },
+    escalation: escalation && {
+      afterMs: durationOf(escalation.after) ?? 0,
+      to: escalation.to,
+      replaces: escalation.replaces === true,
+    },
+  };
+  const endsAfterMs = durationOf(timeout) ?? Number.POSITIVE_INFINITY;
+  if (Object.values(read).some((each) => each !== undefined && each.afterMs >= endsAfterMs))
+    throw invalid(`\`${name}\`: ${COMES_LATE.message}`, COMES_LATE.remedy);
+  return read;
 }
 
 /** How long, until when, or for which event a run waits. A duration may be a reference too. */

@@ -64,6 +64,17 @@ describe("an approval as a step", () => {
     expect(await skipped.result()).toMatchObject({ data: { paid: null } });
   });
 
+  test("reminds and is escalated in the words of its file", async () => {
+    const { open, world } = await ask(
+      "reminder: { after: 1d, every: 12h, times: 2 }, escalation: { after: 2d, to: boss }",
+    );
+    expect(open).toMatchObject({ reminded: 0, escalated_to: null, terms: null });
+    await world.world.clock.advance(3 * 86_400_000);
+    const { app } = world.parts;
+    const [late] = await listApprovals(await app.records(), await world.world.recordOf(open?.run_id ?? ""));
+    expect(late).toMatchObject({ approvers: null, terms: "reminded 2 times; escalated to boss" });
+  });
+
   test.each([
     ["subtype: approval", "asks nothing"],
     ["subtype: approval, message: \"'Go?'\", form: { type: objekt }", "`type` must be one of"],
@@ -71,6 +82,16 @@ describe("an approval as a step", () => {
     ["subtype: approval, message: \"'Go?'\", approvers: []", "is empty"],
     ["subtype: approval, message: \"'Go?'\", quorum: 0", "from 1"],
     [`subtype: approval, message: "'Go?'", quorum: 2, ${FORM}`, "change what the others have approved"],
+    ["subtype: approval, message: \"'Go?'\", reminder: { after: 1d }", "no `times`"],
+    ["subtype: approval, message: \"'Go?'\", reminder: { after: 1d, times: 0 }", "from 1"],
+    ["subtype: approval, message: \"'Go?'\", timeout: 1d, reminder: { after: 1d, times: 1 }", "question has ended"],
+    ["subtype: approval, message: \"'Go?'\", timeout: 1d, escalation: { after: 2d, to: boss }", "question has ended"],
+    ["subtype: approval, message: \"'Go?'\", escalation: { after: 2d, to: [] }", "is empty"],
+    ["subtype: approval, message: \"'Go?'\", escalation: { after: 2d, to: '' }", "must not be empty"],
+    ["subtype: approval, message: \"'Go?'\", escalation: { after: soon, to: boss }", "soon"],
+    ["subtype: approval, message: \"'Go?'\", escalateTo: boss", "`escalateTo` means nothing"],
+    ["subtype: approval, message: \"'Go?'\", remindAfter: 1d", "`remindAfter` means nothing"],
+    ["subtype: approval, message: \"'Go?'\", reminders: 3", "`reminders` means nothing"],
     ["subtype: approval, message: steps.nowhere.output", "nowhere"],
   ])("%s is refused", async (step, message) => {
     const text = `workflowId: test\nstartAt: a\nsteps:\n  a: { type: control, ${step}, end: true }\n`;

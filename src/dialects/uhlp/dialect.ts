@@ -19,7 +19,7 @@ const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> 
   ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function", "concurrency"),
   ...words("code", "list", "message", "key", "duration", "until", "event", "match", "body", "data", "default", "catch"),
   ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),
-  ...words("payload"),
+  ...words("payload", "reminder", "escalation"),
   ...words(
     "if",
     "variables",

@@ -8,6 +8,7 @@ import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import { neededPrograms } from "../../ports/step-functions.ts";
 import type { BudgetView } from "../../ports/waits.ts";
 import type { RunHost, RunNotice, RunRequest, RunStart, SettledRun } from "../run-host.ts";
+import { queueNudge } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
 import type { LiveRun, LiveRunHooks } from "../session/live-run.ts";
@@ -82,7 +83,10 @@ export class LocalHost implements RunHost {
     this.#tasks = new TaskRunner({ ...parts, broken });
     this.#steps = new EngineSteps({ ...parts, broken });
     this.#timers = new RunTimers(clock, (run, timer) => {
-      if (!this.#isParking) run.apply({ type: "timerFired", at: clock.now(), timer });
+      // One that was stopped, while what stops it was on its way to the record, would be on record for nothing.
+      if (this.#isParking || !run.state.timers.has(timer)) return;
+      run.apply({ type: "timerFired", at: clock.now(), timer });
+      queueNudge(run, timer, parts.env);
     });
     this.#outbox = new Outbox({ ...parts, files: options.files, outputsOf: (no) => runs.outputsOf(no) });
     this.#wakeUps = new WakeUps({

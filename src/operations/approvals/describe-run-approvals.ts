@@ -38,6 +38,8 @@ export const approvalSchema = z
     quorum: z.int().describe("How many different people must approve."),
     approved_by: z.array(z.string()).describe("Those of them who have."),
     not_by: z.array(z.string()).describe("Who may not answer it, since they have asked for the run."),
+    reminded: z.int().describe("How often those who were told of it were reminded."),
+    escalated_to: z.array(z.string()).nullable().describe("Who was told after them. Null: nobody so far."),
     terms: z.string().nullable().describe("The same in words. Null: one of those who may answer runs is enough."),
     allow_edit: z.boolean(),
     schema: jsonObjectSchema
@@ -84,7 +86,7 @@ async function describeApproval(
   const { record, history } = reading;
   const load = await readHandles(reading, [instance.askedSeq]);
   const timesOutAt = history.state.timers.get(timerOf(instance, "approval"));
-  const { approvers, quorum, approvedBy, notBy } = termsOf(instance, options);
+  const terms = termsOf(instance, options);
   const at = { path: instance.path, asked: instance.askedSeq, key: instance.question?.key ?? null };
   return {
     approval_id: `${record.id}:${placeOf(at)}`,
@@ -95,11 +97,13 @@ async function describeApproval(
     message: asked.message,
     shown: load(instance.askedSeq),
     since: toIsoTime(asked.at),
-    approvers,
-    quorum,
-    approved_by: approvedBy,
-    not_by: notBy,
-    terms: tellTerms({ approvers, quorum, approvedBy, notBy }) || null,
+    approvers: terms.approvers,
+    quorum: terms.quorum,
+    approved_by: terms.approvedBy,
+    not_by: terms.notBy,
+    reminded: terms.reminded,
+    escalated_to: terms.escalatedTo,
+    terms: tellTerms(terms) || null,
     times_out_at: timesOutAt === undefined ? null : toIsoTime(timesOutAt),
     ...formOf(instance, timesOutAt, "schema" in asked ? asked.schema : undefined),
   };

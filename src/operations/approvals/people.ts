@@ -1,5 +1,5 @@
 import type { AnswerRules } from "../../core/graph/graph.ts";
-import { type Answerer, mayAnswer, nameOf, OPERATOR } from "../../core/trust/approvers.ts";
+import { type Answerer, approversOf, mayAnswer, nameOf, OPERATOR } from "../../core/trust/approvers.ts";
 import type { Place, Principal, Stores } from "../application/ports.ts";
 import { mayAnswerRuns } from "../keys/api-keys.ts";
 
@@ -15,14 +15,17 @@ export async function listPeople(app: Place & Principal & Stores): Promise<reado
 
 /** Why an approval could never be given by these. Undefined: it could. */
 export function findLackOfPeople(
-  { approvers, quorum = 1, notRequester = false }: AnswerRules,
+  rules: AnswerRules,
   people: readonly Answerer[],
   asker: Answerer | undefined,
 ): string | undefined {
-  const unknown = approvers?.filter((name) => !people.some((one) => mayAnswer({ approvers: [name], notBy: [] }, one)));
-  if (unknown !== undefined && unknown.length > 0) return `No key or group here is named ${unknown.join(" or ")}.`;
+  const { approvers = [], escalation, quorum = 1, notRequester = false } = rules;
+  const named = [...approvers, ...(escalation?.to ?? [])];
+  const unknown = named.filter((name) => !people.some((one) => mayAnswer({ approvers: [name], notBy: [] }, one)));
+  if (unknown.length > 0) return `No key or group here is named ${unknown.join(" or ")}.`;
   const notBy = notRequester ? [nameOf(asker)] : [];
-  const terms = { approvers: approvers ?? null, notBy };
+  // Who may answer at last: until then nobody need be able to.
+  const terms = { approvers: approversOf(rules, true), notBy };
   const able = new Set(people.filter((one) => mayAnswer(terms, one)).map(({ name }) => name));
   if (able.size >= quorum) return undefined;
   const but = notRequester ? `, besides ${nameOf(asker)}, who asks for the run` : "";

@@ -1,6 +1,8 @@
 import { answeredBy } from "../../core/history/events.ts";
+import { readTimer } from "../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { nudgeOf } from "../../hosts/session/approvals/approval-webhooks.ts";
 import type { LoggedEvent } from "../../ports/journal.ts";
 import { toUsd } from "../limits/micro-dollars.ts";
 import { showLimit } from "../limits/use-limits.ts";
@@ -79,8 +81,11 @@ export function describeForFeed({ run, seq, event }: LoggedEvent): ToldEvent | u
     case "costReserved":
     case "costReported":
     case "callResolved":
-    case "timerFired":
       return undefined;
+    case "timerFired": {
+      const nudge = nudgeOf(event.timer);
+      return nudge && told(nudge, { path: readTimer(event.timer).path });
+    }
   }
 }
 

@@ -62,6 +62,8 @@ async function readWanted(app: Pick<Stores, "records">, entry: OutboxRecord): Pr
 async function describe(sources: Records, record: RunRecord, told: JsonObject): Promise<unknown> {
   switch (told["event"]) {
     case "approval.requested":
+    case "approval.reminded":
+    case "approval.escalated":
       return describeApprovalRequest(sources, record, told as unknown as ToldApproval);
     case "budget.warning":
       return describeWarning(record, told as unknown as ToldWarning);
@@ -114,7 +116,8 @@ function describeWarning({ id, workflow }: RunRecord, told: ToldWarning) {
  * The webhook about a question, the same text whenever it is asked for. It leaves out the data shown to the person, which may
  * be large and not for every receiver. An answer that names `asked` answers this question and no later one at the path.
  */
-async function describeApprovalRequest({ journal }: Records, record: RunRecord, { asked, timesOutAt }: ToldApproval) {
+async function describeApprovalRequest({ journal }: Records, record: RunRecord, told: ToldApproval) {
+  const { event, asked, timesOutAt, reminded, escalatedTo } = told;
   const [row] = await journal.readEvents(record.no, { afterSeq: asked - 1, limit: 1 });
   if (row?.event.type !== "approvalAsked") throw new Error(`Event ${asked} of the run ${record.id} asks nothing.`);
   const { path, message, at, attempt } = row.event;
@@ -122,7 +125,7 @@ async function describeApprovalRequest({ journal }: Records, record: RunRecord, 
   const approvalId = `${record.id}:${path}${attempt === undefined ? "" : `@${asked}`}`;
   const self = `/approvals/${encodeURIComponent(approvalId)}`;
   return {
-    event: "approval.requested",
+    event,
     run_id: record.id,
     workflow: record.workflow,
     status: "awaiting_approval",
@@ -132,6 +135,7 @@ async function describeApprovalRequest({ journal }: Records, record: RunRecord, 
       asked,
       message,
       times_out_at: timesOutAt === undefined ? null : toIsoTime(timesOutAt),
+      ...(reminded === undefined ? {} : { reminded, escalated_to: escalatedTo }),
       links: {
         self,
         approve: `${self}/approve`,
@@ -140,6 +144,6 @@ async function describeApprovalRequest({ journal }: Records, record: RunRecord, 
         run: `/runs/${record.id}`,
       },
     },
-    timestamp: toIsoTime(at),
+    timestamp: toIsoTime(told.at ?? at),
   };
 }

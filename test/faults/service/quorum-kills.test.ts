@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { application } from "../../end-to-end/support/application.ts";
+import { WebhookReceiver } from "../../fakes/webhook-receiver.ts";
 import { newTestDatabase } from "../../support/test-database.ts";
 import { KilledServer } from "./killed-server.ts";
 
@@ -66,4 +67,49 @@ test.each([
     const said = items.flatMap(({ event: { who } }) => (who === undefined ? [] : [who.name]));
     expect(said).toEqual(["alice", "bob", "carol"]);
   }
+});
+
+test("a server is killed after a reminder and after the escalation, and each is on record and told once", async () => {
+  const receiver = await WebhookReceiver.listen();
+  const rules =
+    "approvers: [alice], escalation: { after: 2s, to: boss, replaces: true }, reminder: { after: 1s, times: 1 }";
+  const ask = `{ type: control, subtype: approval, message: "'Pay?'", ${rules}, end: true }`;
+  const cwd = application({
+    "workflows/pay.yaml": `workflowId: pay\nstartAt: ask\nsteps:\n  ask: ${ask}\n`,
+    "pawl.yaml": `outbound: { allow: ["${receiver.host}"] }\n`,
+  });
+  const server = new KilledServer({
+    cwd,
+    env: { API_KEY: "configured", PAWL_SECRETS__KEY: "0123456789abcdef0123456789abcdef" },
+  });
+  onTestFinished(() => void server.stop());
+  await server.start();
+  const dataOf = async (path: string, body?: object, headers: Record<string, string> = ADMIN) => {
+    const { response } = await (body === undefined ? server.ask(path, { headers }) : server.post(path, body, headers));
+    return ((await response.json()) as { readonly data: Record<string, unknown> }).data;
+  };
+  const keys = Object.fromEntries(
+    await Promise.all(["alice", "boss"].map(async (name) => [name, (await dataOf("/keys", { name }))["key"]] as const)),
+  );
+  const answer = (name: string) =>
+    server.post(`/approvals/${run}/approve`, {}, { "x-api-key": String(keys[name]) }).then(({ response }) => response);
+  const { run_id: run } = await dataOf("/workflows/run", { workflow: "pay", callback_url: receiver.url() });
+  for (const seen of [{ reminded: 1 }, { escalated_to: ["boss"] }]) {
+    await expect.poll(() => dataOf(`/approvals/${run}`), { timeout: 20_000 }).toMatchObject(seen);
+    await server.kill();
+    await server.start();
+  }
+  expect((await answer("alice")).status).toBe(403);
+  expect((await answer("boss")).status).toBe(200);
+  await expect.poll(async () => (await dataOf(`/runs/${run}`))["status"], { timeout: 20_000 }).toBe("completed");
+  const { items } = (await dataOf(`/runs/${run}/events`)) as {
+    readonly items: readonly { event: { timer?: string } }[];
+  };
+  expect(items.flatMap(({ event: { timer } }) => timer ?? [])).toEqual(["ask#1@remind", "ask#1@escalate"]);
+  // A delivery that a kill has cut off is tried again, with the same id.
+  const told = () =>
+    new Set(receiver.received.map(({ body, headers }) => `${headers["webhook-id"]} ${JSON.parse(body).event}`));
+  await expect
+    .poll(() => [...told()].map((each) => each.split(" ")[1]).toSorted(), { timeout: 20_000 })
+    .toEqual(["approval.escalated", "approval.reminded", "approval.requested", "workflow.completed"]);
 });

@@ -69,6 +69,8 @@ function startItem(turn: Turn, { scope, step, item }: Item, state: StepState): v
     outcome: undefined,
     askedSeq: 0,
     approvedBy: undefined,
+    reminded: 0,
+    isEscalated: false,
     question: undefined,
     records: undefined,
     signal: undefined,

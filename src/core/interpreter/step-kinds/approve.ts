@@ -13,7 +13,7 @@ import { bookAttempt, bookLate } from "../attempt/costs.ts";
 import { currentAttempt } from "../attempt/outcomes.ts";
 import { asksForBudget, isBudgetKey } from "../budget/use-limits.ts";
 import { leavePlace, returnToPlace, takePlace } from "../flow/window.ts";
-import { startTimer, stopTimer, timerOf } from "../timers.ts";
+import { startTimer, stopTimersOf, timerOf } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 
 export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
@@ -22,9 +22,21 @@ export function applyApprovalAsked(turn: Turn, event: ApprovalAsked): void {
   instance.phase = "approval";
   instance.askedSeq = turn.seq;
   turn.state.approvalsOpen += 1;
-  const { approvalTimeoutMs } = instance.step.step;
-  if (approvalTimeoutMs !== undefined)
-    startTimer(turn, timerOf(instance, "approval"), turn.state.now + approvalTimeoutMs);
+  const { approvalTimeoutMs, reminder, escalation } = instance.step.step;
+  const waits = { approval: approvalTimeoutMs, remind: reminder?.afterMs, escalate: escalation?.afterMs };
+  for (const purpose of ["approval", "remind", "escalate"] as const) {
+    const ms = waits[purpose];
+    if (ms !== undefined) startTimer(turn, timerOf(instance, purpose), turn.state.now + ms);
+  }
+}
+
+/** The next one is counted from this one, which may be late: after a pause there is one, and not all that were missed. */
+export function remindOfApproval(turn: Turn, instance: Instance): void {
+  const { step } = instance.step;
+  if (step.kind !== "approve" || step.reminder === undefined) return;
+  const { afterMs, everyMs = afterMs, times } = step.reminder;
+  instance.reminded += 1;
+  if (instance.reminded < times) startTimer(turn, timerOf(instance, "remind"), turn.state.now + everyMs);
 }
 
 /** A task asks a person. Its attempt is over and paid for, and counts neither as a failure nor as a crash. */
@@ -104,7 +116,9 @@ function endApproval(turn: Turn, instance: Instance): void {
   turn.state.approvalsOpen -= 1;
   instance.phase = "binding";
   instance.approvedBy = undefined;
-  stopTimer(turn, timerOf(instance, "approval"));
+  instance.reminded = 0;
+  instance.isEscalated = false;
+  stopTimersOf(turn, instance);
 }
 
 function noteAnswer({ state }: Turn, { path, askedSeq }: Instance, event: ApprovalAnswered): void {

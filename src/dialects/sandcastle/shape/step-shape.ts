@@ -1,4 +1,4 @@
-import { approvers, notRequester, quorum } from "../../answer-rules.ts";
+import { approvers, escalation, notRequester, quorum, reminder } from "../../answer-rules.ts";
 import { suggest } from "../../did-you-mean.ts";
 import { anyMap, anything, either, jsonSchema, list, mapOf, oneOrMore } from "../../shape/containers.ts";
 import { eventFields } from "../../shape/event-fields.ts";
@@ -192,29 +192,26 @@ const agent = object({
 /** Real files carry these in steps of other types. */
 const carried = { model: ofAgents, max_turns: ofAgents, output_schema: ofAgents, context: ofAgents };
 
+const approvalConfig = object(
+  {
+    message: optional(template(), "What the person is asked.", { otherwise: "the step's `prompt`" }),
+    show_data: optional(path(), "The value that the person sees, as a path: `steps.ID.output`."),
+    timeout_hours: optional(number({ min: 0.0001, max: 8_784 }), "How long an answer is waited for.", {
+      otherwise: "for ever",
+    }),
+    on_timeout: withDefault(choice(["abort", "skip"]), "abort", "What no answer means."),
+    allow_edit: withDefault(flag(), false, "Whether the person may change the value, which is then the step's output."),
+    approvers: approvers(text({ pattern: "\\S" })),
+    quorum,
+    not_requester: notRequester,
+    reminder: reminder(duration()),
+    escalation: escalation(duration(), text({ pattern: "\\S" })),
+  },
+  { title: "`approval_config`" },
+);
+
 const approval = object({
-  approval_config: optional(
-    object(
-      {
-        message: optional(template(), "What the person is asked.", { otherwise: "the step's `prompt`" }),
-        show_data: optional(path(), "The value that the person sees, as a path: `steps.ID.output`."),
-        timeout_hours: optional(number({ min: 0.0001, max: 8_784 }), "How long an answer is waited for.", {
-          otherwise: "for ever",
-        }),
-        on_timeout: withDefault(choice(["abort", "skip"]), "abort", "What no answer means."),
-        allow_edit: withDefault(
-          flag(),
-          false,
-          "Whether the person may change the value, which is then the step's output.",
-        ),
-        approvers: approvers(text({ pattern: "\\S" })),
-        quorum,
-        not_requester: notRequester,
-      },
-      { title: "`approval_config`" },
-    ),
-    "How a person is asked.",
-  ),
+  approval_config: optional(approvalConfig, "How a person is asked."),
   prompt: optional(template(), "What the person is asked, where `approval_config` has no `message`."),
   ...carried,
 });
@@ -302,14 +299,7 @@ const wait = object(
 
 const OF_APPROVAL = "Write it under `approval_config:`.";
 const elsewhere = {
-  message: OF_APPROVAL,
-  show_data: OF_APPROVAL,
-  timeout_hours: OF_APPROVAL,
-  on_timeout: OF_APPROVAL,
-  allow_edit: OF_APPROVAL,
-  approvers: OF_APPROVAL,
-  quorum: OF_APPROVAL,
-  not_requester: OF_APPROVAL,
+  ...Object.fromEntries(Object.keys(approvalConfig.fields).map((key) => [key, OF_APPROVAL])),
   on_failure: "Write it under `retry:`.",
   max_attempts: "Write it under `retry:`.",
   backoff: "Write it under `retry:`.",

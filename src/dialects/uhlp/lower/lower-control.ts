@@ -2,7 +2,7 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Step, Transition, Wait } from "../../../core/graph/graph.ts";
 import { NO_STATUS, toHttpStatus } from "../../../core/http-status.ts";
 import { toMilliseconds } from "../../../core/iso-time.ts";
-import { refuseQuorum } from "../../answer-rules.ts";
+import { refuseLate, refuseQuorum } from "../../answer-rules.ts";
 import { call, isEqualTo, literal, output, outputOf, toObject } from "../../build-expr.ts";
 import type { YamlMap, YamlNode, YamlScalar } from "../../source/yaml-node.ts";
 import { toSources } from "../shape/control-shape.ts";
@@ -194,7 +194,8 @@ function refuseMatch(at: YamlNode, name: Expr, { context }: ValueScope): void {
 }
 
 function lowerApproval(body: ControlOf<"approval">, scope: ValueScope): Doing {
-  const { message, show, form, timeout, onTimeout, approvers, quorum, notRequester } = body;
+  const { message, show, form, timeout, onTimeout, approvers, quorum, notRequester, reminder, escalation } = body;
+  refuseLate(body, timeout, scope.context.problems);
   if (form !== undefined) refuseQuorum(body.at, quorum, scope.context.problems);
   return {
     kind: "approve",
@@ -204,6 +205,8 @@ function lowerApproval(body: ControlOf<"approval">, scope: ValueScope): Doing {
     ...(approvers === undefined ? {} : { approvers: approvers.map(({ value }) => value) }),
     ...(quorum === undefined ? {} : { quorum }),
     ...(notRequester ? { notRequester } : {}),
+    reminder,
+    escalation,
     ...(timeout === undefined
       ? {}
       : { approvalTimeoutMs: timeout, onApprovalTimeout: onTimeout === "skip" ? "skip" : "abort" }),

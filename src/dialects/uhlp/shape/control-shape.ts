@@ -1,4 +1,4 @@
-import { approvers, notRequester, quorum } from "../../answer-rules.ts";
+import { approvers, escalation, notRequester, quorum, reminder } from "../../answer-rules.ts";
 import { anyMap, either, jsonSchema, list, mapOf } from "../../shape/containers.ts";
 import { eventFields } from "../../shape/event-fields.ts";
 import { expected, type Missing, optional, withDefault } from "../../shape/fields.ts";
@@ -323,6 +323,8 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         approvers: approvers(filled("alice", "finance")),
         quorum,
         notRequester,
+        reminder: reminder(timeLimit),
+        escalation: escalation(timeLimit, filled("boss")),
         timeout: optional(timeLimit, "How long an answer is waited for.", { otherwise: "as long as it takes" }),
         onTimeout: withDefault(
           choice(["fail", "skip"]),

@@ -47,7 +47,9 @@ export function openFor(run: LiveRun, asked: Asked, { answer }: RecordedAnswer, 
   const isSkipped = answer === "skip" && terms.quorum > 1;
   if (mayAnswer(terms, who) && !isSkipped) return instance;
   const why = isSkipped ? ", and nobody can skip what several must approve" : `, and this is ${nameOf(who)}`;
-  throw new PawlError("APPROVER_REFUSED", { message: `The approval "${asked.path}" is ${tellTerms(terms)}${why}.` });
+  throw new PawlError("APPROVER_REFUSED", {
+    message: `The approval "${asked.path}" is ${tellTerms({ ...terms, reminded: 0 })}${why}.`,
+  });
 }
 
 interface StoredAnswer {

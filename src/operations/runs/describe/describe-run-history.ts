@@ -10,7 +10,7 @@ import {
 import { newRunState } from "../../../core/history/new-run-state.ts";
 import type { Instance, InstancePhase, RunState, Scope } from "../../../core/history/run-state.ts";
 import { refold } from "../../../core/interpreter/next.ts";
-import { type TimerPurpose, timerOf } from "../../../core/interpreter/timers.ts";
+import { readTimer, type TimerPurpose, timerOf } from "../../../core/interpreter/timers.ts";
 import type { JsonObject } from "../../../core/json.ts";
 import { type Attempt, addUsage, newAttempt, StepHistory, statusOfEnd, type Wait } from "./step-history.ts";
 
@@ -168,7 +168,7 @@ export class RunHistory {
   #noteRests(event: Event, step: StepHistory | undefined, reader: StepHistory | undefined): void {
     this.#noteRest(step);
     this.#noteRest(reader);
-    if (event.type === "timerFired") this.#noteRest(this.steps.get(event.timer.slice(0, event.timer.lastIndexOf("@"))));
+    if (event.type === "timerFired") this.#noteRest(this.steps.get(readTimer(event.timer).path));
     // It lets go on what is held.
     if (event.type === "runResumed") for (const path of this.state.active.keys()) this.#noteRest(this.steps.get(path));
   }

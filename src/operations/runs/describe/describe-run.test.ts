@@ -253,6 +253,8 @@ test("a run that waits shows for what, while nothing of it is in memory", async 
       quorum: 1,
       approved_by: [],
       not_by: [],
+      reminded: 0,
+      escalated_to: null,
       terms: null,
       allow_edit: true,
       schema: null,

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { codeOf, dataOf } from "../../../../../test/fakes/http-answers.ts";
 import { HttpWorld } from "../../../../../test/fakes/http-world.ts";
 import type { JsonObject } from "../../../../core/json.ts";
+import { describeForFeed } from "../../../../operations/events/describe-for-feed.ts";
+import { LOG_BEGIN } from "../../../../ports/journal.ts";
 
 const ADMIN = { "x-api-key": "configured" };
 
@@ -82,6 +84,8 @@ describe("approvers", () => {
   test.each([
     ["approvers: [alice, finanse]", /No key or group here is named finanse/],
     ["approvers: [alice], quorum: 2", /2 must approve, and 1 could/],
+    ["escalation: { after: 1d, to: bos }", /No key or group here is named bos/],
+    ["approvers: [operator], quorum: 2, escalation: { after: 1d, to: alice, replaces: true }", /2 must approve, and 1/],
     ["approvers: [operator], not_requester: true", /1 must approve, and 0 could, besides operator/],
   ])("who could never answer keep the run from beginning: %s", async (rules, why) => {
     const people = new People();
@@ -101,6 +105,78 @@ describe("approvers", () => {
     await people.world.request(`/keys/${id}`, { method: "DELETE", headers: ADMIN });
     expect((await people.answer(run, "alice")).status).toBe(401);
     expect((await people.answer(run, "bob")).status).toBe(200);
+  });
+});
+
+describe("an escalation", () => {
+  const HOUR = 3_600_000;
+
+  async function asked(rules: string) {
+    const people = new People();
+    for (const name of ["alice", "bob", "boss"]) await people.add(name);
+    const run = await people.start(rules);
+    return { people, run, advance: (ms: number) => people.world.world.clock.advance(ms) };
+  }
+
+  test("lets others answer too, and what was approved before counts", async () => {
+    const { people, run, advance } = await asked(
+      "approvers: [alice, bob], quorum: 2, reminder: { after: 1h, every: 30m, times: 2 }, escalation: { after: 2h, to: [boss] }",
+    );
+    expect((await people.answer(run, "boss")).status).toBe(403);
+    await people.answer(run, "alice");
+    expect(await people.open(run)).toMatchObject({ reminded: 0, escalated_to: null });
+    await advance(HOUR);
+    expect(await people.open(run)).toMatchObject({
+      reminded: 1,
+      terms: expect.stringMatching(/alice; reminded once$/),
+    });
+    await advance(10 * HOUR);
+    expect(await people.open(run)).toMatchObject({
+      approvers: ["alice", "bob", "boss"],
+      reminded: 2,
+      escalated_to: ["boss"],
+      terms: "for alice, bob, boss; 1 of 2 have approved, alice; reminded 2 times; escalated to boss",
+    });
+    expect((await people.answer(run, "boss")).status).toBe(200);
+    expect(await people.statusOf(run)).toBe("completed");
+    const { world } = people.world;
+    const told = { run: await world.recordOf(run), seq: 1, position: LOG_BEGIN };
+    const feed = (await world.eventsOf(run)).flatMap((event) => describeForFeed({ ...told, event }) ?? []);
+    expect(feed.map(({ event, data }) => [event, data["path"]])).toEqual([
+      ["run.started", undefined],
+      ["approval.requested", "pay"],
+      ["approval.counted", "pay"],
+      ["approval.reminded", "pay"],
+      ["approval.reminded", "pay"],
+      ["approval.escalated", "pay"],
+      ["approval.answered", "pay"],
+      ["run.finished", undefined],
+    ]);
+  });
+
+  test("may leave the answer to others alone, who are named to whom it was before", async () => {
+    const { people, run, advance } = await asked(
+      "approvers: [alice, bob], quorum: 2, escalation: { after: 2h, to: [boss, bob], replaces: true }",
+    );
+    await people.answer(run, "alice");
+    await advance(2 * HOUR);
+    const refused = await people.answer(run, "alice");
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({
+      error: { message: expect.stringMatching(/is for boss, bob; .*; escalated to boss, bob, and this is alice/) },
+    });
+    expect((await people.answer(run, "boss")).status).toBe(200);
+    expect(await people.statusOf(run)).toBe("completed");
+  });
+
+  test("comes not for a question that was answered", async () => {
+    const { people, run, advance } = await asked(
+      "reminder: { after: 1h, times: 5 }, escalation: { after: 2h, to: boss, replaces: true }",
+    );
+    expect((await people.answer(run, "alice")).status).toBe(200);
+    await advance(10 * HOUR);
+    const types = (await people.world.world.eventsOf(run)).map(({ type }) => type);
+    expect(types).not.toContain("timerFired");
   });
 });
 

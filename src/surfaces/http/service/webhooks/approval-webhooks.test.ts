@@ -64,6 +64,32 @@ test("a question that an agent asks is told with an id that answers it and no la
   });
 });
 
+test("a reminder and an escalation are told as the question was, each once", async () => {
+  const receiver = await WebhookReceiver.listen();
+  const hooks = new Hooks();
+  await hooks.world.post("/keys", { name: "boss" }, ADMIN);
+  const rules = "reminder: { after: 10m, every: 20m, times: 2 }, escalation: { after: 20m, to: boss, replaces: true }";
+  const workflow = gate().replace("timeout_hours: 1", `timeout_hours: 1, ${rules}`);
+  const runId = await hooks.run({ workflow, callback_url: receiver.url() });
+  await hooks.newest({ status: "delivered", event: "approval.requested" });
+  for (const event of ["approval.reminded", "approval.escalated", "approval.reminded"]) {
+    await hooks.clock.advance(10 * 60_000);
+    await hooks.newest({ status: "delivered", event });
+  }
+  const told = receiver.received.map(({ body }) => JSON.parse(body) as { readonly approval: JsonObject } & JsonObject);
+  expect(told.map(({ event, approval }) => [event, approval["reminded"], approval["escalated_to"]])).toEqual([
+    ["approval.requested", undefined, undefined],
+    ["approval.reminded", 1, null],
+    ["approval.escalated", 1, ["boss"]],
+    ["approval.reminded", 2, ["boss"]],
+  ]);
+  expect(told[2]).toMatchObject({
+    run_id: runId,
+    approval: { approval_id: `${runId}:review`, message: "Send it?", times_out_at: told[0]?.approval["times_out_at"] },
+  });
+  expect(Date.parse(String(told[2]?.["timestamp"])) - Date.parse(String(told[0]?.["timestamp"]))).toBe(20 * 60_000);
+});
+
 test("a rerun that answers a question as before tells nobody that it was asked", async () => {
   const receiver = await WebhookReceiver.listen();
   const hooks = new Hooks({ plays: { work: () => succeed("same") } });
