@@ -2,6 +2,7 @@ import { parseExact } from "./exact-json.ts";
 import type { Json } from "./json.ts";
 import { isJsonDeeperThan } from "./json-depth.ts";
 import { NumberTooLarge } from "./long-integers.ts";
+import { SizedCache } from "./sized-cache.ts";
 
 /** How many brackets of JSON text may lie in each other. What walks a value later, `JSON.stringify` first of all, recurses. */
 export const MAX_JSON_DEPTH = 500;
@@ -27,4 +28,22 @@ export function readJson(text: string, maxDepth = MAX_JSON_DEPTH): ReadJson {
 export function parseJson(text: string): Json | undefined {
   const read = readJson(text);
   return read.ok ? read.value : undefined;
+}
+
+/** Shorter texts are parsed faster than they are found. */
+const MIN_CHARS = 1_024;
+const MAX_CHARS = 8 * 1024 * 1024;
+
+/**
+ * Like `parseJson`, with a cache. A loop over the orders in a request's body reads the same text once for every order: without it, a
+ * body twice as long would take four times as long.
+ */
+export function parserOnce(): (text: string) => Json | undefined {
+  const parsed = new SizedCache<string, { readonly value: Json | undefined }>(MAX_CHARS);
+  return (text) => {
+    if (text.length < MIN_CHARS) return parseJson(text);
+    const known = parsed.get(text) ?? { value: parseJson(text) };
+    parsed.set(text, known, text.length);
+    return known.value;
+  };
 }

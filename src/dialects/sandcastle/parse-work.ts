@@ -5,6 +5,7 @@ import type { ProblemList } from "../problem-list.ts";
 import type { Reader, ReadOf, Text } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { keyOf } from "../source/yaml-node.ts";
+import { unsentParts } from "../work/request.ts";
 import { checkPath, readScript, type Script, splitScript } from "../work/script.ts";
 import { checkToolParams, factsOfTerminalTool, isTerminalTool, isTyped } from "../work/tool-params.ts";
 import type { Template } from "./references/template.ts";
@@ -43,21 +44,28 @@ export function toWork(read: ReadWork, top: ReadWorkflow, reader: Reader): WorkB
 }
 
 function toRequest(read: ReadKind<"http">, { problems }: Reader): WorkBody {
-  const { url, method, headers, query, body, expected_status: statuses, output_schema: schema, at } = read;
-  if (body !== undefined && (method === "GET" || method === "HEAD")) {
-    const message = `\`${method}\` sends no body.`;
-    const remedy = "Write `method: POST`, or send the values as `query`.";
-    problems.error({ code: "VALUE_INVALID", at: keyOf(at, "body"), message, remedy });
-  }
+  const { url, method, headers, query, body, form, response, at } = read;
+  for (const { key, ...finding } of unsentParts(read))
+    problems.error({ code: "VALUE_INVALID", at: keyOf(at, key), ...finding });
   return toBody("http", {
     method: fixed(method),
     url: toText(url),
     headers: toMap(headers),
     query: toMap(query),
     body,
-    expected_status: fixed(statuses),
-    output_schema: fixed(schema),
+    form: toMap(form),
+    auth: toAuth(read.auth),
+    pages: fixed(read.pages?.words),
+    expected_status: fixed(read.expected_status),
+    response: fixed(response),
+    max_bytes: fixed(read.max_response_bytes),
+    output_schema: fixed(read.output_schema),
   });
+}
+
+function toAuth(auth: ReadKind<"http">["auth"]): Value | undefined {
+  const words = auth && toGiven({ ...auth.values, send_in: fixed(auth.fixed?.send_in) });
+  return auth?.under === undefined ? words : words && toGiven({ [auth.under]: words });
 }
 
 function toCode(read: ReadKind<"code">, reader: Reader): WorkBody {
@@ -135,10 +143,14 @@ function toTerminal(tool: string, params: Value | undefined, schema: Json | unde
 }
 
 function toBody(executor: ExecutorKind, input: { readonly [name: string]: Value | undefined }): WorkBody {
-  const entries = Object.entries(input).flatMap(([name, value]) =>
+  return { type: "work", executor, input: toGiven(input), files: [], isOnce: false };
+}
+
+function toGiven(values: { readonly [name: string]: Value | undefined }): Value {
+  const entries = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  return { type: "work", executor, input: { kind: "map", entries: new Map(entries) }, files: [], isOnce: false };
+  return { kind: "map", entries: new Map(entries) };
 }
 
 function toFile(kind: NeededFile["kind"], { value, at }: Text, { source }: Reader): NeededFile {

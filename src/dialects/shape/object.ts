@@ -5,7 +5,7 @@ import { capitalize, toExcerpt } from "../source/printable.ts";
 import type { Range } from "../source/source-text.ts";
 import { startOf, type YamlMap, type YamlNode } from "../source/yaml-node.ts";
 import { type Fields, isWritten, type Owner, type ReadFields, readFields, toPlaces, toProperties } from "./fields.ts";
-import type { Reader, SchemaWriter, Shape, Spot } from "./shape.ts";
+import { type Reader, type SchemaWriter, type Shape, type Spot, to } from "./shape.ts";
 
 export interface ObjectRules {
   /** In messages: `a step`. Absent: the place is named. */
@@ -69,6 +69,26 @@ export function object<F extends Fields>(fields: F, rules: ObjectRules = {}): Ob
     },
   };
 }
+
+/** How a dialect writes keys of several words. What is read has the names of the fields. */
+export type Spelling = <F extends Fields>(shape: ObjectShape<F>) => Shape<ReadFields<F> & ReadMap>;
+
+/** `max_pages` for `maxPages`, which is taken as well. */
+export const inSnakeCase: Spelling = <F extends Fields>({ fields, rules }: ObjectShape<F>) => {
+  const names = Object.keys(fields).map(
+    (key) => [key, key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] as const,
+  );
+  const spelt = names.flatMap(([key, name]) => {
+    const field = fields[key];
+    if (field === undefined) return [];
+    const also = [key, ...(field.hints.also ?? [])].filter((other) => other !== name);
+    return [[name, { ...field, hints: { ...field.hints, also } }] as const];
+  });
+  return to(object<Fields>(Object.fromEntries(spelt), rules), (read) => {
+    const named = names.map(([key, name]) => [key, read[name]] as const);
+    return { at: read.at, rest: read.rest, ...Object.fromEntries(named) } as unknown as ReadFields<F> & ReadMap;
+  });
+};
 
 export function refuseNoMap(
   node: YamlNode,

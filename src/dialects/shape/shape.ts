@@ -72,6 +72,24 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   return { ...shape, toSchema: (writer) => writer.define(name, () => shape.toSchema(writer)) };
 }
 
+/** A map that few files have: it is described when one is met. */
+export function seldom<T>(describe: () => Shape<T>): Shape<T> {
+  let known: Shape<T> | undefined;
+  const described = () => {
+    known ??= describe();
+    return known;
+  };
+  return {
+    expected: "a map",
+    kinds: ["map"],
+    get parts() {
+      return [described()];
+    },
+    read: (...at) => described().read(...at),
+    toSchema: (writer) => described().toSchema(writer),
+  };
+}
+
 /** Collects the definitions of a JSON Schema while shapes describe themselves. */
 export interface SchemaWriter {
   readonly rules: DialectRules;

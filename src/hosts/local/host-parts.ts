@@ -1,4 +1,5 @@
 import type { PawlError } from "../../core/errors/pawl-error.ts";
+import { parserOnce } from "../../core/parse-json.ts";
 import { SizedCache } from "../../core/sized-cache.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import { queueApprovalWebhooks } from "../session/approvals/approval-webhooks.ts";
@@ -13,7 +14,6 @@ import { InputSecrets } from "../session/secrets/input-secrets.ts";
 import type { HostLog } from "../session/session-log.ts";
 import type { StepParts } from "../session/steps/step-parts.ts";
 import type { TaskRunnerParts } from "../session/task-runner.ts";
-import { parserOnce } from "../session/values/parse-once.ts";
 import type { TextTools } from "../session/values/project-output.ts";
 import type { ValueSources } from "../session/values/run-values.ts";
 import { StorageRetries } from "../session/values/storage-retries.ts";

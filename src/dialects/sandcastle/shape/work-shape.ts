@@ -1,12 +1,14 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { anyMap, jsonSchema, oneOrMore } from "../../shape/containers.ts";
-import { expected, ignored, optional, withDefault } from "../../shape/fields.ts";
-import { object } from "../../shape/object.ts";
+import { expected, ignored, optional } from "../../shape/fields.ts";
+import { inSnakeCase, object } from "../../shape/object.ts";
 import { choice, filled, flag, integer, text } from "../../shape/scalars.ts";
 import { to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
-import { functionName, LANGUAGE_NAMES } from "../../work/script.ts";
+import { requestFields } from "../../work/request.ts";
+import { functionName, LANGUAGE_NAMES, sandboxLimits } from "../../work/script.ts";
 import { TERMINAL_TOOL_NAMES } from "../../work/tool-params.ts";
+import type { Value } from "../references/value.ts";
 import { params, template, value, valueMap } from "./texts.ts";
 
 export const ofAgents = ignored("it belongs to steps that ask an agent.");
@@ -15,6 +17,13 @@ export const ofAgents = ignored("it belongs to steps that ask an agent.");
 const carried = { prompt: ofAgents, model: ofAgents, max_turns: ofAgents, context: ofAgents };
 
 const outputSchema = optional(jsonSchema("output_schema"), "A JSON Schema that the output must fit.");
+
+const { method, pages, auth, response, maxBytes } = requestFields({
+  value: value(),
+  address: to(template(filled()), (written): Value => ({ kind: "template", template: written })),
+  spell: inSnakeCase,
+  says: "",
+});
 
 const http = object(
   {
@@ -30,13 +39,18 @@ const http = object(
       ),
       "The address. Values stand in it as they are; `query` encodes them.",
     ),
-    method: withDefault(choice(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]), "GET", "The method."),
+    method,
     headers: optional(valueMap(), "Headers by name."),
     query: optional(valueMap(), "Parameters that are added to the address, encoded; a list is written once per entry."),
     body: optional(value(), "What is sent: a text as it is, everything else as JSON."),
+    form: optional(valueMap(), "Fields that are sent as a form (urlencoded) in place of a body."),
+    pages,
+    auth,
     expected_status: optional(oneOrMore(integer(100, 599)), "Each other status is a failure.", {
       otherwise: "200 to 299",
     }),
+    response,
+    max_response_bytes: { ...maxBytes, hints: { ...maxBytes.hints, also: ["maxResponseBytes"] } },
     output_schema: outputSchema,
     ...carried,
   },
@@ -47,21 +61,9 @@ const http = object(
       data: "Write it as `body`.",
       params: "Write it as `query`, or as `body`.",
       status: "Write it as `expected_status`.",
+      authentication: "Write it as `auth`.",
     },
   },
-);
-
-const limits = to(
-  object({
-    memory_bytes: optional(integer(1), "Memory, in bytes.", { also: ["memoryBytes"] }),
-    max_output_bytes: optional(integer(1), "How much it may print or return, in bytes.", { also: ["maxOutputBytes"] }),
-    max_processes: optional(integer(1), "Processes and threads at once.", { also: ["maxProcesses"] }),
-  }),
-  ({ memory_bytes: memoryBytes, max_output_bytes: maxOutputBytes, max_processes: maxProcesses }): JsonObject => ({
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
-    ...(maxOutputBytes === undefined ? {} : { maxOutputBytes }),
-    ...(maxProcesses === undefined ? {} : { maxProcesses }),
-  }),
 );
 
 const code = object(
@@ -78,7 +80,7 @@ const code = object(
     }),
     params: optional(value(), "What the function gets.", { also: ["input"], otherwise: "an empty map" }),
     network: optional(flag(), "Whether the script may use the network.", { otherwise: "`false`" }),
-    limits: optional(limits, "Limits of the sandbox.", { otherwise: "those of the configuration" }),
+    limits: sandboxLimits(inSnakeCase),
     output_schema: outputSchema,
     ...carried,
   },

@@ -1,9 +1,9 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
-import type { Json, JsonObject } from "../../../core/json.ts";
+import type { Json } from "../../../core/json.ts";
 import { inputAt, literal, literalIfAny, toObject } from "../../build-expr.ts";
 import type { NeededFile } from "../../definition.ts";
 import type { Text } from "../../shape/shape.ts";
-import type { YamlNode } from "../../source/yaml-node.ts";
+import { unsentParts } from "../../work/request.ts";
 import { isTerminalTool, isTyped } from "../../work/tool-params.ts";
 import type { HttpBody, WorkBody, WorkOf } from "../shape/step-shape.ts";
 import { type Doing, effortOf, UNREADABLE } from "./lower-context.ts";
@@ -108,7 +108,7 @@ export function lowerRequest(body: HttpBody, scope: ValueScope): Doing {
       expected_status: expectedStatus && [...expectedStatus],
       max_bytes: maxResponseBytes,
       output_schema: outputSchema,
-      pages: toPages(body.pages),
+      pages: body.pages?.words,
     },
     ["url", lowerTemplate(url.at, scope, { isAddress: true })],
     ["headers", lowerTemplates(body.headers, scope)],
@@ -122,52 +122,19 @@ export function lowerRequest(body: HttpBody, scope: ValueScope): Doing {
   return { ...effortOf(body), kind: "task", executor: "http", input };
 }
 
-function refuseUnsent({ body, form, pages, method, response }: HttpBody, { context }: ValueScope): void {
-  const refuse = (at: YamlNode | undefined, message: string, remedy: string) => {
-    if (at !== undefined) context.problems.error({ code: "VALUE_INVALID", at, message, remedy });
-  };
-  const isReading = method === "GET" || method === "HEAD";
-  if (isReading)
-    refuse(body ?? form, `\`${method}\` sends no body.`, "Write `method: POST`, or send the values as `query`.");
-  else if (body !== undefined) refuse(form, "`form` stands beside `body`.", "Give one of them.");
-  if (method !== "GET") refuse(pages?.at, "Pages are read with `GET`.", "Write `method: GET`.");
-  else if (response === "file" || response === "text")
-    refuse(pages?.at, `Pages are read as JSON, not as \`${response}\`.`, "Leave `response` out.");
+function refuseUnsent(body: HttpBody, { context }: ValueScope): void {
+  for (const { key, ...finding } of unsentParts(body)) {
+    const at = key === "pages" ? body.pages?.at : body[key];
+    if (at !== undefined) context.problems.error({ code: "VALUE_INVALID", at, ...finding });
+  }
 }
 
-function lowerAuth({ bearer, basic, oauth }: NonNullable<HttpBody["auth"]>, scope: ValueScope): Expr {
-  const given = (values: { readonly [name: string]: YamlNode | undefined }): (readonly [string, Expr])[] =>
-    Object.entries(values).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, lowerTemplate(value, scope)] as const],
-    );
-  if (bearer !== undefined) return toObject(given({ bearer }));
-  if (basic !== undefined) return toObject([["basic", toObject(given(basic))]]);
-  const { tokenUrl, clientId, clientSecret, scope: wanted, audience, sendIn = "header" } = oauth ?? {};
-  const named = given({
-    client_id: clientId,
-    client_secret: clientSecret,
-    scope: wanted,
-    audience,
-  });
-  const address =
-    tokenUrl === undefined ? [] : [["token_url", lowerTemplate(tokenUrl.at, scope, { isAddress: true })] as const];
-  return toObject([["oauth", toObject([...address, ...named, ["send_in", literal(sendIn)]])]]);
-}
-
-/** The header `Link` is what leads on where nothing else does. */
-function toPages(pages: HttpBody["pages"]): JsonObject | undefined {
-  if (pages === undefined) return undefined;
-  const { items, next, cursor, offset, page, maxPages } = pages;
-  const given = { items: items?.value, next: next?.value, offset: offset?.value, page: page?.value };
-  const written = Object.entries(given).filter(([, value]) => value !== undefined) as [string, string][];
-  const { path, parameter } = cursor ?? {};
-  return {
-    ...Object.fromEntries(written),
-    ...(path === undefined || parameter === undefined
-      ? {}
-      : { cursor: { path: path.value, parameter: parameter.value } }),
-    max: maxPages,
-  };
+function lowerAuth({ under, values, fixed }: NonNullable<HttpBody["auth"]>, scope: ValueScope): Expr {
+  const given = Object.entries(values).map(
+    ([name, node]) => [name, node && lowerTemplate(node, scope, { isAddress: name === "token_url" })] as const,
+  );
+  const words = toObject([...given, ["send_in", literalIfAny(fixed?.send_in)]]);
+  return under === undefined ? words : toObject([[under, words]]);
 }
 
 /** Facts about the request, for tool endpoints. Those that the request does not have are left out. */

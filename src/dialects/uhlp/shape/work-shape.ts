@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../../core/json.ts";
 import { anyMap, either, jsonSchema, oneOrMore } from "../../shape/containers.ts";
-import { expected, optional, withDefault } from "../../shape/fields.ts";
+import { expected, optional } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
-import { choice, filled, flag, integer, text } from "../../shape/scalars.ts";
+import { choice, filled, flag, integer } from "../../shape/scalars.ts";
 import { type ReadOf, to } from "../../shape/shape.ts";
-import { toJson } from "../../source/yaml-node.ts";
-import { checkPath, functionName, LANGUAGE_NAMES, readScript, splitScript } from "../../work/script.ts";
+import { toJson, type YamlNode } from "../../source/yaml-node.ts";
+import { requestFields } from "../../work/request.ts";
+import { checkPath, functionName, LANGUAGE_NAMES, readScript, sandboxLimits, splitScript } from "../../work/script.ts";
 import { STRICT } from "../prompts/prompt-shape.ts";
 import { taking } from "./step-fields.ts";
 import { expression, mapping } from "./texts.ts";
@@ -24,18 +25,7 @@ const writtenCode = object({
     otherwise: "the one that the script has, or its main function",
   }),
   network: optional(flag(), "Whether the script may use the network.", { otherwise: "`false`" }),
-  limits: optional(
-    to(
-      object({
-        memoryBytes: optional(integer(1), "Memory, in bytes."),
-        maxOutputBytes: optional(integer(1), "How much it may print or return, in bytes."),
-        maxProcesses: optional(integer(1), "Processes and threads at once."),
-      }),
-      ({ at }) => toJson(at) as JsonObject,
-    ),
-    "Limits of the sandbox.",
-    { otherwise: "those of the configuration" },
-  ),
+  limits: sandboxLimits((shape) => shape),
   params,
 });
 
@@ -135,72 +125,12 @@ const tool = to(
 
 const TEMPLATE = `A text with \`\${...}\` in it is that text with these values, any other text an expression.`;
 
-const auth = object(
-  {
-    bearer: optional(expression, `A token: \`Authorization: Bearer ...\`. ${TEMPLATE}`),
-    basic: optional(
-      object({
-        username: expected(expression, "The name."),
-        password: expected(expression, "The password."),
-      }),
-      "A name and a password.",
-    ),
-    oauth: optional(
-      object({
-        tokenUrl: expected(
-          filled("https://login.example.com/oauth/token"),
-          "Who gives the token; as the `url`, it may hold values.",
-        ),
-        clientId: expected(expression, "The client's id."),
-        clientSecret: expected(expression, "The client's secret."),
-        scope: optional(expression, "What is asked for."),
-        audience: optional(expression, "For whom the token is, where the issuer wants it."),
-        sendIn: withDefault(choice(["header", "body"]), "header", "Where the client says who it is."),
-      }),
-      `OAuth client credentials: a token is fetched, kept in memory while it lasts, and is in no record. ${TEMPLATE}`,
-    ),
-  },
-  {
-    someOf: {
-      keys: ["bearer", "basic", "oauth"],
-      none: "`auth` says nothing.",
-      several: "`auth` says two things.",
-      remedy: "Give one of `bearer`, `basic` and `oauth`.",
-    },
-  },
-);
-
-const inBody = text({ pattern: "^[^.\\s\\[\\]]+(\\.[^.\\s\\[\\]]+)*$", examples: ["data.items"] });
-
-const pages = object(
-  {
-    items: optional(inBody, "Where the list is in each body.", { otherwise: "the body itself" }),
-    link: optional(choice(["next"]), "The header `Link` leads on, with this `rel`."),
-    next: optional(inBody, "Where the body has the next address."),
-    cursor: optional(
-      object({
-        path: expected(inBody, "Where the body has the next cursor."),
-        parameter: expected(filled("cursor"), "The parameter of `query` that it is sent as."),
-      }),
-      "A cursor leads on.",
-    ),
-    offset: optional(filled("offset"), "The parameter of `query` that says how many items there were already."),
-    page: optional(filled("page"), "The parameter of `query` that counts pages, from 1."),
-    maxPages: withDefault(
-      integer(1, 1000),
-      100,
-      "So many at most: `hasMore` of the output says whether there are others.",
-    ),
-  },
-  {
-    someOf: {
-      keys: ["link", "next", "cursor", "offset", "page"],
-      none: "`pages` does not say how the next one is found.",
-      several: "`pages` says two ways to the next one.",
-      remedy: "Give one of `link`, `next`, `cursor`, `offset` and `page`.",
-    },
-  },
-);
+const { method, pages, auth, response, maxBytes } = requestFields<YamlNode>({
+  value: expression,
+  address: to(filled("https://login.example.com/oauth/token"), ({ at }) => at),
+  spell: (shape) => shape,
+  says: ` ${TEMPLATE}`,
+});
 
 /** A request, whose keys may stand under `target` as well. */
 export const httpKind = object(
@@ -209,7 +139,7 @@ export const httpKind = object(
       filled("https://api.example.com/rates"),
       `The address, with \`\${...}\` for values, which are encoded; or an expression.`,
     ),
-    method: withDefault(choice(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]), "GET", "The method."),
+    method,
     headers: optional(mapping, `Headers by name. ${TEMPLATE}`),
     query: optional(mapping, `Parameters that are added to the address, encoded; a list once per entry. ${TEMPLATE}`),
     body: optional(
@@ -217,23 +147,14 @@ export const httpKind = object(
       "What is sent: an expression, or a map or list of them. A text is sent as it is, everything else as JSON.",
     ),
     form: optional(mapping, `Fields that are sent as a form (urlencoded) in place of a body. ${TEMPLATE}`),
-    pages: optional(
-      pages,
-      "All pages of a list are asked for, one after the other: `body` of the output is the list of all items. A page that fails fails the step; `offset` and `page` end at an empty one.",
-    ),
-    auth: optional(auth, `Who asks. A secret that is written as \`\${NAME}\` is in no record.`),
+    pages,
+    auth,
     expectedStatus: optional(oneOrMore(integer(100, 599)), "Each other status is a failure.", {
       also: ["expected_status", "expectedStatuses"],
       otherwise: "200 to 299",
     }),
-    response: withDefault(
-      choice(["auto", "json", "text", "file"]),
-      "auto",
-      "What the body of the answer is read as; `auto`: JSON where the answer says so, else text; `file`: its bytes become a file of the run, and `body` is `{file, bytes, type}`.",
-    ),
-    maxResponseBytes: optional(integer(1), "The largest answer, in bytes.", {
-      otherwise: "`limits.max_output_bytes` of the configuration",
-    }),
+    response,
+    maxResponseBytes: maxBytes,
     outputSchema: optional(jsonSchema("outputSchema"), "A JSON Schema that the output must fit."),
   },
   {
