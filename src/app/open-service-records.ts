@@ -14,6 +14,7 @@ import { openIdempotencyKeys } from "../storage/records/sql-idempotency-keys.ts"
 import { SqlPublishedEvents } from "../storage/records/sql-published-events.ts";
 import { openSchedules } from "../storage/records/sql-schedules.ts";
 import { openServerLogins } from "../storage/records/sql-server-logins.ts";
+import { openStartRates } from "../storage/records/sql-start-rates.ts";
 import { openWorkflowDefinitions } from "../storage/records/sql-workflow-definitions.ts";
 import type { SqlDatabase } from "../storage/sql/sql-database.ts";
 import { openConversationFile, openServiceFile } from "../storage/sqlite/record-files.ts";
@@ -86,6 +87,7 @@ function recordsIn(database: RecordDatabase, thread = inThisProcess): OpenServic
     definitions: open("definitions", openWorkflowDefinitions(database)),
     deliveries: open("deliveries", openDeliveries(database)),
     events: open("events", new SqlPublishedEvents(database)),
+    rates: open("rates", openStartRates(database)),
     schedules: open("schedules", schedules),
     logins: open("logins", openServerLogins(database)),
     close: () => database.close(),

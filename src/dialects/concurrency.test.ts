@@ -40,3 +40,42 @@ test.each([
   expect(JSON.stringify(problems[0])).toContain(said);
   expect(problems[0]?.place?.line).toBe(line);
 });
+
+const uhlpRate = (rate: string) =>
+  `workflowId: w\nstartAt: a\nrate: ${rate}\nsteps: {a: {type: mcp, target: t, end: true}}\n`;
+const sandcastleRate = (rate: string) => `name: w\nrate: ${rate}\nsteps: [{id: a, prompt: hi}]\n`;
+
+test.each([
+  [
+    uhlpRate("{key: trigger.payload.customer, limit: 5, per: 1m, whenFull: skip, scope: app}"),
+    { limit: 5, perMs: 60_000, whenFull: "skip", scope: "app", key: { op: "first" } },
+  ],
+  [uhlpRate("{limit: 1, per: 0.5}"), { limit: 1, perMs: 500, whenFull: "queue" }],
+  [
+    sandcastleRate('{key: "{input.customer}", limit: 5, per: 2h, scope: app}'),
+    { limit: 5, perMs: 7_200_000, whenFull: "queue", scope: "app", key: { root: "input", path: ["customer"] } },
+  ],
+])("`rate` says how many runs of a key begin within a time: %s", async (text, rate) => {
+  const { problems, graph } = await loadDefinition({ text });
+  expect(problems).toEqual([]);
+  expect(graph?.rate).toMatchObject(rate);
+});
+
+test.each([
+  [uhlpRate("{key: run.id, limit: 1, per: 1m}"), "EXPRESSION_INVALID", 3],
+  [uhlpRate("{limit: 1}"), "per", 3],
+  [uhlpRate("{per: 1m}"), "limit", 3],
+  [uhlpRate("{limit: 1001, per: 1m}"), "VALUE_INVALID", 3],
+  [uhlpRate("{limit: 1, per: 0}"), "VALUE_INVALID", 3],
+  [uhlpRate("{limit: 1, per: 1m, whenFull: cancelOlder}"), "VALUE_INVALID", 3],
+  [uhlpRate("{limit: 1, per: 1m, period: 1m}"), "Write `per`, such as `1m`.", 3],
+  [sandcastleRate('{key: "{steps.a.output}", limit: 1, per: 1m}'), "The `key` of `rate` reads something other", 2],
+  [sandcastleRate("{limit: 1, per: 1m, policy: skip}"), "`when_full`: `queue` or `skip`", 2],
+  [sandcastleRate("{limit: 1, window: 60}"), "Write `per`, such as `1m`.", 2],
+  [sandcastleRate("{limit: 1, per: 0s}"), "VALUE_INVALID", 2],
+])("what `rate` cannot mean is said with its line: %s", async (text, said, line) => {
+  const { problems } = await loadDefinition({ text });
+  expect(problems.length).toBeGreaterThan(0);
+  expect(JSON.stringify(problems)).toContain(said);
+  expect(problems[0]?.place?.line).toBe(line);
+});

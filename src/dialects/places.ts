@@ -1,5 +1,5 @@
 import type { ProblemList } from "./problem-list.ts";
-import { optional, withDefault } from "./shape/fields.ts";
+import { expected, optional, withDefault } from "./shape/fields.ts";
 import { integer, text } from "./shape/scalars.ts";
 import type { Range } from "./source/source-text.ts";
 
@@ -18,13 +18,27 @@ export const PLACE_FIELDS = {
   scope: optional(text({ pattern: "^[\\w.-]{1,100}$" }), "Workflows with the same scope share the places."),
 };
 
+export const RATE = "How many runs with one key begin within a time. A workflow that another one calls is not counted.";
+export const PER = "The time: of no key more runs begin within it, whenever it begins.";
+export const WHEN_MANY =
+  "Where so many have begun: the run waits for its turn; or it is not started, and whoever starts it is told so.";
+
+/** Fields of `rate` that have one spelling in all dialects. Each start keeps so many times in mind. */
+export const RATE_FIELDS = {
+  limit: expected(integer(1, 1_000), "How many runs."),
+  scope: optional(text({ pattern: "^[\\w.-]{1,100}$" }), "Workflows with the same scope are counted together."),
+};
+
 /** What others call the choice. */
 const FOREIGN = ["onConflict", "on_conflict", "overlap", "behavior", "mode", "strategy", "policy", "onFull"];
 /** With what to write. */
 export const foreignChoices = (remedy: string) => Object.fromEntries(FOREIGN.map((name) => [name, remedy]));
+/** What others call the time. */
+const FOREIGN_TIMES = ["period", "interval", "window", "every", "duration", "within"];
+export const foreignTimes = Object.fromEntries(FOREIGN_TIMES.map((name) => [name, "Write `per`, such as `1m`."]));
 
 /** The key is computed before anything of the run is there but its input. */
-export function reportKey(at: Range, problems: ProblemList): void {
-  const message = "The `key` of `concurrency` reads something other than what the run is started with.";
+export function reportKey(of: "concurrency" | "rate", at: Range, problems: ProblemList): void {
+  const message = `The \`key\` of \`${of}\` reads something other than what the run is started with.`;
   problems.error({ code: "EXPRESSION_INVALID", at, message, remedy: "Read a field of the input." });
 }

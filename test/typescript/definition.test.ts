@@ -197,6 +197,12 @@ test.each<readonly [string, Callback, string]>([
     () => workflow("w", { runsAtOnce: { key: "a b" } }, () => 1),
     "`key` of `runsAtOnce` is `a b`",
   ],
+  ["a rate without a time", () => workflow("w", { rate: odd({ limit: 1 }) }, () => 1), "`per` of `rate` is missing"],
+  [
+    "a rate of too many",
+    () => workflow("w", { rate: { limit: 1_001, per: "1m" } }, () => 1),
+    "`limit` of `rate` is `1001`",
+  ],
   ["an option that is misspelt", () => run("a", {}, () => 1, odd({ retries: 3 })), "`retries` is no option of `a`"],
   ["half a version", () => run("a", {}, () => 1, { version: 1.5 }), "`version` of `a` is `1.5`"],
   ["a growth of pauses", () => run("a", {}, () => 1, { retry: odd({ attempts: 2, backoff: "cubic" }) }), "`backoff`"],

@@ -470,6 +470,18 @@ test("what is no JSON is refused by name", async () => {
   await expect(pawl.run(id).result()).rejects.toMatchObject({ message: "It gave no JSON, but a function." });
 });
 
+test("of runs with one key as many begin within a time as `rate` says, and one that is skipped is refused", async () => {
+  const flow = workflow(
+    "rated",
+    { input: z.object({ customer: z.string() }), rate: { key: "customer", limit: 1, per: "1h", whenFull: "skip" } },
+    ({ input }) => run("work", { input }, ({ input }) => input.customer),
+  );
+  const pawl = await open({ workflows: [flow] });
+  expect(await (await pawl.start(flow, { customer: "a" })).result()).toBe("a");
+  await expect(pawl.start(flow, { customer: "a" })).rejects.toMatchObject({ code: "PLACES_TAKEN" });
+  expect(await (await pawl.start(flow, { customer: "b" })).result()).toBe("b");
+});
+
 test("of runs with one key as many go on as `runsAtOnce` says, the others in their order, and one that is skipped is refused", async () => {
   const order: string[] = [];
   let most = 0;

@@ -267,6 +267,7 @@ export class Hosting {
         isTracing: this.#tracing !== undefined,
         openBudgets: () => app.budgets(),
         publishedEvents: async () => (await app.service()).events,
+        rates: async () => (await app.service()).rates,
         resolveCall: async (call) => (await import("../../operations/start/resolve-call.ts")).resolveCall(app, call),
         onDefect,
       },

@@ -40,6 +40,7 @@ export const RECORD_WRITES: Writes = {
   deadLetters: ["close", "confirm", "reopen", "forget"],
   deliveries: ["add", "claimDue", "release", "record", "skip", "sendAgain", "forgetEndedBefore"],
   events: ["add", "register", "unregister", "claim", "giveBack", "settle", "keep", "forget"],
+  rates: ["take", "pass"],
   schedules: ["add", "edit", "remove", "claim", "addSlots", "settle", "finish"],
   budgets: ["put", "remove", "raise", "lease", "release", "note", "close"],
   logins: ["save", "claim", "release", "remove"],

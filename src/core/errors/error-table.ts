@@ -153,8 +153,8 @@ export const ERRORS = {
   RUN_NOT_FOUND: row("There is no such run.", "List the runs with `pawl runs ls`.", 5),
   RUN_ID_TAKEN: row("A run with this id exists already.", "Leave the id out, or choose another.", 2),
   PLACES_TAKEN: row(
-    "As many runs of its key as may go on at once go on or wait, and the workflow says that a new one is skipped.",
-    "Start it again later, or have it wait: `whenFull: queue` (`when_full: queue`) under `concurrency`.",
+    "As many runs of its key as may go on, or begin within a time, do so already, and the workflow says that a new one is skipped.",
+    "Start it again later, or have it wait: `whenFull: queue` (`when_full: queue`) under `concurrency` or `rate`.",
     1,
   ),
   RUN_AMBIGUOUS: row("The short id fits more than one run.", "Give more characters of the id.", 2),

@@ -18,6 +18,7 @@ export function checkGraph(graph: Graph): readonly GraphProblem[] {
   checker.checkFlow(graph.flow, { path: "", depth: 1, outer: [] });
   checker.checkExpr(graph.ending.storagePath, "the storage path", undefined);
   checker.checkExpr(graph.concurrency?.key, "the key of `concurrency`", undefined);
+  checker.checkExpr(graph.rate?.key, "the key of `rate`", undefined);
   checker.checkLimits(graph);
   // The rest only means something in a graph whose steps are where they should be.
   return checker.problems.length > 0 ? checker.problems : checkControls(graph);

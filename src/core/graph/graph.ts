@@ -22,6 +22,8 @@ export interface Graph {
   readonly triggers?: readonly Trigger[];
   /** How many of its runs go on at once. */
   readonly concurrency?: Concurrency;
+  /** How many of its runs begin in a time. */
+  readonly rate?: Rate;
   /** Names of environment variables that prompts may read. */
   readonly envAllowed: readonly string[];
   /** The workflows of programs that it calls, which only a process with their functions can drive. Added at the start of a run. */
@@ -40,6 +42,12 @@ export interface Concurrency {
   readonly whenFull: WhenFull;
   /** Workflows with the same scope share places. Absent: the workflow's own. */
   readonly scope?: string;
+}
+
+/** Of the runs with one key at most `limit` begin within `perMs`, whenever that time begins. */
+export interface Rate extends Omit<Concurrency, "whenFull"> {
+  readonly perMs: number;
+  readonly whenFull: Exclude<WhenFull, "cancelOlder">;
 }
 
 /** A new run waits in line; the oldest ones are cancelled for it; or it is not started. */

@@ -75,6 +75,16 @@ export interface RunStarted extends InputTaken {
   readonly lineage?: { readonly kind: "rerun" | "fork"; readonly run: string; readonly fromPath: string };
   /** It begins when it has a place (`placeTaken`). */
   readonly place?: RunPlace;
+  /** It begins at `startsAt` at the earliest, in this slot of its key. */
+  readonly rate?: RunSlot & { readonly startsAt: number };
+}
+
+/** Of the runs with one key each begins in a slot of its own. */
+export interface RunSlot {
+  /** A hash of whose key it is and of its value. */
+  readonly key: string;
+  /** On the clock of the key, which is behind by as much as runs were late. */
+  readonly slot: number;
 }
 
 /** What a run shares with others: of those with one key at most `limit` have a place. */
@@ -337,6 +347,8 @@ export interface ApprovalCounted extends EventCommon, Pick<ApprovalAnswered, "pa
 export interface TimerFired extends EventCommon {
   readonly type: "timerFired";
   readonly timer: string;
+  /** It was too early: the timer fires again then. */
+  readonly again?: number;
 }
 
 /** An idempotency key, and the hash of what came with it. */

@@ -50,7 +50,7 @@ export interface RunState {
   /** Held by a person: only `runResumed` makes it go on. */
   isHeld: boolean;
   place: RunPlace | undefined;
-  /** The event that takes effect when the run has a place. */
+  /** The event that takes effect when the run has a place, and its slot has come. */
   queued: RunStarted | RunResumed | undefined;
   readonly budget: Budget;
   /** What its values of more than 4 KiB take together, as JSON. */

@@ -9,7 +9,14 @@ import { applyCostReserved } from "./budget/paid-calls.ts";
 import { cancelScope } from "./flow/losses.ts";
 import { beginLater } from "./flow/start-item.ts";
 import { applyCancelRequested, dropTasksInFlight, killRun, stopRun } from "./run/cancel.ts";
-import { applyPlaceTaken, applyRunFinished, applyRunHeld, applyRunResumed, applyRunStarted } from "./run/run-life.ts";
+import {
+  applyPlaceTaken,
+  applyRunFinished,
+  applyRunHeld,
+  applyRunResumed,
+  applyRunStarted,
+  applySlotReached,
+} from "./run/run-life.ts";
 import {
   applyApprovalAnswered,
   applyApprovalAsked,
@@ -20,7 +27,7 @@ import {
 } from "./step-kinds/approve.ts";
 import { applyCallResolved } from "./step-kinds/call.ts";
 import { applySignalReceived, applyWaitBegun, applyWaitOver } from "./step-kinds/wait.ts";
-import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, LATER_TIMER, RUN_TIMER, readTimer } from "./timers.ts";
+import { BUDGET_TIMER, GRACE_TIMER, LAST_TIMER, LATER_TIMER, RUN_TIMER, readTimer, START_TIMER } from "./timers.ts";
 import type { Turn } from "./turn.ts";
 
 export function applyEvent(turn: Turn, event: Event): void {
@@ -156,6 +163,7 @@ function applyTimerFired(turn: Turn, event: TimerFired): void {
   if (event.timer === GRACE_TIMER) return dropTasksInFlight(turn);
   if (event.timer === LAST_TIMER) return killRun(turn);
   if (event.timer === LATER_TIMER) return beginLater(turn);
+  if (event.timer === START_TIMER) return applySlotReached(turn, event);
   const { path, purpose } = readTimer(event.timer);
   const instance = turn.state.active.get(path);
   if (instance === undefined) return;

@@ -1,6 +1,7 @@
 import type { FinalStatus } from "../history/events.ts";
 import type { InstancePhase, RunState } from "../history/run-state.ts";
 import { isBudgetAsked } from "./budget/use-limits.ts";
+import { START_TIMER } from "./timers.ts";
 
 export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 
@@ -28,7 +29,7 @@ export function isParked(state: RunState): boolean {
 /** Parked, and only a person, an event from outside or another run can change that, not time alone. */
 export function waitsForOthers(state: RunState): boolean {
   if (!isParked(state)) return false;
-  if (state.isHeld || state.queued !== undefined) return true;
+  if (state.isHeld || state.queued !== undefined) return !state.timers.has(START_TIMER);
   for (const { phase, signal } of state.active.values()) if (phase === "waiting" && signal === undefined) return false;
   return true;
 }

@@ -7,6 +7,8 @@ export const BUDGET_TIMER = "@budget";
 export const GRACE_TIMER = "@grace";
 export const LAST_TIMER = "@last";
 export const LATER_TIMER = "@later";
+/** A run that has not begun waits for its slot. */
+export const START_TIMER = "@start";
 
 const PURPOSES = ["wait", "approval", "remind", "escalate", "timeout", "retry"] as const;
 

@@ -26,9 +26,11 @@ export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: Pr
   for (const slot of workflow.storagePath === undefined ? [] : slotsOf(workflow.storagePath)) {
     checkStepExists(slot, graph, problems);
   }
-  const { key } = workflow.concurrency ?? {};
-  for (const slot of key === undefined ? [] : slotsOfValue(key))
-    if (slot.reference.to !== "input") reportKey(slot, problems);
+  for (const option of ["concurrency", "rate"] as const) {
+    const { key } = workflow[option] ?? {};
+    for (const slot of key === undefined ? [] : slotsOfValue(key))
+      if (slot.reference.to !== "input") reportKey(option, slot, problems);
+  }
   checkFields({ workflow, graph, domains, problems });
 }
 

@@ -20,7 +20,7 @@ const reach: Reach<ReadWorkflow | ReadStep> = {
   ...words("max_concurrent", "timeout", "retry", "fallback", "at_most_once", "autopilot", "slo", "model_pool"),
   ...words("prompt", "model", "max_turns", "output_schema", "approval_config", "duration", "until", "event", "match"),
   ...words("method", "query", "body", "expected_status", "language", "function", "params", "steps"),
-  ...words("parameters", "output_format", "strict", "concurrency", "pages", "response", "max_response_bytes"),
+  ...words("parameters", "output_format", "strict", "concurrency", "rate", "pages", "response", "max_response_bytes"),
   ...keys(["dialects"], "dialect"),
   ...keys(["executors", "code", "terminals"], "type"),
   ...keys(["variables", "addresses"], "sandstorm_url", "url", "headers", "auth"),

@@ -39,6 +39,7 @@ function toWorkflow(read: ReadWorkflow, reader: Reader, hasChromium: () => boole
     references: read.references,
     schedule: read.schedule,
     concurrency: read.concurrency,
+    rate: read.rate,
     limits: toRunLimits(read.limits, read.max_cost_usd),
     input: toInputContract(read.input_schema),
     envAllowed: (read.env?.allow ?? []).map(({ value }) => value),

@@ -1,11 +1,11 @@
 import { checkGraph } from "../../core/graph/check-graph.ts";
 import { isEventField } from "../../core/graph/event-match.ts";
-import type { Concurrency, CronSettings, DagFlow, Graph, Trigger, WhenFull } from "../../core/graph/graph.ts";
+import type { CronSettings, DagFlow, Graph, Rate, Trigger, WhenFull } from "../../core/graph/graph.ts";
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
 import type { DefinedFunction } from "./open-definition.ts";
-import { AMOUNT, ANYTHING, COUNT, checkOptions, DURATION, oneOf, SCHEMA, TEXT } from "./options.ts";
+import { AMOUNT, ANYTHING, COUNT, checkOptions, DURATION, needed, oneOf, SCHEMA, TEXT } from "./options.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
@@ -37,6 +37,16 @@ export interface WorkflowOptions<In, Out> {
     /** Where no place is free. Default: a run waits in line. */
     readonly whenFull?: WhenFull;
     /** Workflows with the same scope share the places. */
+    readonly scope?: string;
+  };
+  /** How many of its runs begin within a time, whenever that begins: of those with one key, as with `runsAtOnce`. */
+  readonly rate?: {
+    readonly key?: string;
+    readonly limit: number;
+    readonly per: Duration;
+    /** Where so many have begun. Default: a run waits for its turn. */
+    readonly whenFull?: Rate["whenFull"];
+    /** Workflows with the same scope are counted together. */
     readonly scope?: string;
   };
   /** What starts it by itself, where the engine serves. */
@@ -103,6 +113,7 @@ function checkOptionsOf(name: string, options: WorkflowOptions<object, object>):
     timeout: DURATION,
     concurrency: COUNT,
     runsAtOnce: ANYTHING,
+    rate: ANYTHING,
     trigger: ANYTHING,
   });
   const then = oneOf("stop", "ask");
@@ -112,11 +123,17 @@ function checkOptionsOf(name: string, options: WorkflowOptions<object, object>):
   };
   const whenFull = oneOf("queue", "cancelOlder", "skip");
   checkOptions("`runsAtOnce`", options.runsAtOnce ?? {}, { key, limit: COUNT, whenFull, scope: TEXT });
+  const most = {
+    is: "a whole number from 1 to 1000",
+    holds: (value: unknown) => COUNT.holds(value) && Number(value) <= 1_000,
+  };
+  const rate = { key, limit: needed(most), per: needed(DURATION), whenFull: oneOf("queue", "skip"), scope: TEXT };
+  if (options.rate !== undefined) checkOptions("`rate`", options.rate, rate);
   checkOptions("`budget`", options.budget ?? {}, { usd: AMOUNT, tokens: COUNT, tries: COUNT, then });
 }
 
 function toGraph(name: string, options: WorkflowOptions<object, object>, flow: DagFlow): Graph {
-  const { description, input, budget = {}, timeout, concurrency, runsAtOnce, trigger } = options;
+  const { description, input, budget = {}, timeout, concurrency, runsAtOnce, rate, trigger } = options;
   const schema = input === undefined ? undefined : toJsonSchema(input);
   const timeoutMs = durationOf(timeout);
   return {
@@ -142,20 +159,24 @@ function toGraph(name: string, options: WorkflowOptions<object, object>, flow: D
     },
     ending: { deadLetter: true },
     ...(trigger === undefined ? {} : { triggers: [trigger].flat().map(toTrigger) }),
-    ...(runsAtOnce === undefined ? {} : { concurrency: toConcurrency(runsAtOnce) }),
+    ...(runsAtOnce === undefined ? {} : { concurrency: { limit: runsAtOnce.limit ?? 1, ...toShared(runsAtOnce) } }),
+    ...(rate === undefined ? {} : { rate: { limit: rate.limit, perMs: durationOf(rate.per) ?? 1, ...toShared(rate) } }),
     envAllowed: [],
     settings: {},
   };
 }
 
-function toConcurrency({
-  key,
-  limit = 1,
-  whenFull = "queue",
-  scope,
-}: NonNullable<WorkflowOptions<object, object>["runsAtOnce"]>): Concurrency {
-  const given = { ...(key === undefined ? {} : { key: inputAt(...key.split(".")) }), limit, whenFull };
-  return scope === undefined ? given : { ...given, scope };
+function toShared<Choice extends WhenFull>(shared: {
+  readonly key?: string;
+  readonly whenFull?: Choice;
+  readonly scope?: string;
+}) {
+  const { key, whenFull = "queue", scope } = shared;
+  return {
+    ...(key === undefined ? {} : { key: inputAt(...key.split(".")) }),
+    whenFull,
+    ...(scope === undefined ? {} : { scope }),
+  } as const;
 }
 
 const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

@@ -9,7 +9,7 @@ import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
 import type { YamlNode } from "../source/yaml-node.ts";
 import { freeId, type LowerContext } from "./lower/lower-context.ts";
-import { lowerConcurrency, lowerFlow } from "./lower/lower-flow.ts";
+import { lowerConcurrency, lowerFlow, lowerRate } from "./lower/lower-flow.ts";
 import { namesGiven } from "./lower/lower-work.ts";
 import { findTemplateFault, findUnfilledNames, remedyForUnfilled } from "./prompts/check-template.ts";
 import {
@@ -151,6 +151,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
   const { name, description, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
   const flow = lowerFlow(level, workflow, context);
   const concurrency = lowerConcurrency(workflow, level, context);
+  const rate = lowerRate(workflow, level, context);
   if (flow === undefined) return undefined;
   return {
     format: 1,
@@ -163,6 +164,7 @@ function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerConte
     ending: { deadLetter },
     ...(triggers.length === 0 ? {} : { triggers }),
     ...(concurrency && { concurrency }),
+    ...(rate && { rate }),
     envAllowed: [...context.variables],
     settings: references === undefined ? {} : { references },
   };

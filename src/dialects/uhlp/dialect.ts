@@ -16,7 +16,7 @@ const reach: Reach<ReadWorkflow | WorkBody | HttpBody | ControlBody | ReadCode> 
     "inputMapping",
     "params",
   ),
-  ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function", "concurrency"),
+  ...words("outputMapping", "retryPolicy", "atMostOnce", "subtype", "language", "function", "concurrency", "rate"),
   ...words("code", "list", "message", "key", "duration", "until", "event", "match", "body", "data", "default", "catch"),
   ...words("resultType", "details", "iteratorVar", "indexVar", "maxConcurrency", "continueOnError", "branches"),
   ...words("payload", "reminder", "escalation"),

@@ -28,7 +28,7 @@ const LAST_COMMIT_RETRY_MS = 500;
 
 const MEBIBYTE = 1024 * 1024;
 
-type Given = "journal" | "clock" | "findExecutor" | "resolveCall" | "previousSeenAt" | "env" | "onDefect";
+type Given = "rates" | "journal" | "clock" | "findExecutor" | "resolveCall" | "previousSeenAt" | "env" | "onDefect";
 
 /** Shared by all runs of a host: what its process has given it, and what is made of that. */
 export interface HostParts
@@ -48,7 +48,7 @@ export interface HostParts
 
 /** `stalled`: nothing can be written or read at the moment; undefined: it can again. */
 export function openHostParts(options: LocalHostOptions, stalled: (error: PawlError | undefined) => void): HostParts {
-  const { journal, clock, openBudgets, publishedEvents, onDefect } = options;
+  const { journal, clock, openBudgets, publishedEvents, rates, onDefect } = options;
   const retries = new StorageRetries({ clock, firstRetryMs: FIRST_RETRY_MS, retryMs: STALL_RETRY_MS, stalled });
   const [blobs, files] = [retries.blobs(options.blobs), retries.files(options.files)];
   const tools: Required<TextTools> = {
@@ -82,6 +82,7 @@ export function openHostParts(options: LocalHostOptions, stalled: (error: PawlEr
     retries,
     files,
     ...(publishedEvents && { publishedEvents: async () => retries.events(await publishedEvents()) }),
+    ...(rates && { rates: async () => retries.rates(await rates()) }),
     tools,
     sources: { journal, blobs, files, cache: new SizedCache(options.cacheBytes ?? 32 * MEBIBYTE), env, ...tools },
     writer: {

@@ -1,6 +1,7 @@
 import { ChurnMap } from "../../core/churn-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
+import { START_TIMER } from "../../core/interpreter/timers.ts";
 import type { Json } from "../../core/json.ts";
 import type { ClaimedRun, RunNo, RunRecord } from "../../ports/journal.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
@@ -90,7 +91,9 @@ export class LoadedRuns {
 
   /** A run in line rests until it is given a place, in the commit of whoever has left it. */
   #takePlace(run: LiveRun, { parked }: RunRecord): LiveRun {
-    if (run.state.queued !== undefined && !parked) run.apply({ type: "placeTaken", at: this.#parts.clock.now() });
+    const { queued, timers } = run.state;
+    if (queued !== undefined && !timers.has(START_TIMER) && !parked)
+      run.apply({ type: "placeTaken", at: this.#parts.clock.now() });
     return run;
   }
 

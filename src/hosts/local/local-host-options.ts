@@ -8,6 +8,7 @@ import type { Journal } from "../../ports/journal.ts";
 import type { RunSecrets } from "../../ports/run-secrets.ts";
 import type { Budgets } from "../../ports/service/budgets.ts";
 import type { PublishedEvents } from "../../ports/service/published-events.ts";
+import type { StartRates } from "../../ports/service/start-rates.ts";
 import type { FindExecutor } from "../executors.ts";
 import type { CommitQueueOptions } from "../session/commit-queue.ts";
 import type { WantedObserver } from "../session/live-run.ts";
@@ -56,6 +57,8 @@ export interface LocalHostOptions {
   openBudgets?(): Promise<Budgets | undefined>;
   /** Where events are found that are sent to no run. Absent: no step can wait for one. */
   publishedEvents?(): Promise<PublishedEvents>;
+  /** Where runs find their slots. Absent: no workflow may have a `rate`. */
+  rates?(): Promise<StartRates>;
   /** The processes that drive runs of the same records. Absent: only this one does. */
   readonly workers?: {
     /** This process. It is another one when others have taken over what it drove. */

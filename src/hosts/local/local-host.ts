@@ -3,6 +3,7 @@ import type { Command } from "../../core/history/commands.ts";
 import { newRunState } from "../../core/history/new-run-state.ts";
 import { resultOf } from "../../core/interpreter/flow/end-scope.ts";
 import { waitsForOthers } from "../../core/interpreter/run-status.ts";
+import { START_TIMER } from "../../core/interpreter/timers.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { RunNo, RunRecord } from "../../ports/journal.ts";
 import { neededPrograms } from "../../ports/step-functions.ts";
@@ -12,7 +13,7 @@ import { queueNudge } from "../session/approvals/approval-webhooks.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { finishRun, finishRunAtOnce } from "../session/finish-run.ts";
 import type { LiveRun, LiveRunHooks } from "../session/live-run.ts";
-import { newRunId, toNewRun, toRunStarted } from "../session/new-run.ts";
+import { newRunId, takeSlot, toNewRun, toRunStarted } from "../session/new-run.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
 import { hideLeaves } from "../session/secrets/secret-leaves.ts";
 import { EngineSteps } from "../session/steps/engine-steps.ts";
@@ -85,6 +86,8 @@ export class LocalHost implements RunHost {
     this.#timers = new RunTimers(clock, (run, timer) => {
       // One that was stopped, while what stops it was on its way to the record, would be on record for nothing.
       if (this.#isParking || !run.state.timers.has(timer)) return;
+      if (timer === START_TIMER)
+        return void this.#beginInSlot(run).catch((error: unknown) => this.#abandon(run, error));
       run.apply({ type: "timerFired", at: clock.now(), timer });
       queueNudge(run, timer, parts.env);
     });
@@ -179,6 +182,7 @@ export class LocalHost implements RunHost {
     const runId = start.runId ?? newRunId(at);
     const { tenantId, options = {} } = start;
     const bound = await ledger.bind({ runId, workflow: graph.graph.name, tenantId });
+    const rate = await takeSlot(start, { at, rates: this.#parts.rates, tools });
     const about = toNewRun(start, { runId, at, pinned });
     const row = {
       status: "queued",
@@ -195,7 +199,7 @@ export class LocalHost implements RunHost {
     run.addPins(pinned.pins);
     const storedInput = input.value as JsonObject;
     const seq = run.apply(
-      { ...toRunStarted(start, { runId, at, storedInput, sealed, tools }), ...lengthOf(input) },
+      { ...toRunStarted(start, { runId, at, storedInput, sealed, rate, tools }), ...lengthOf(input) },
       input.stored,
     );
     ledger.enroll(run, { ...bound, tracker: new UseTracker(), isNew: true });
@@ -210,6 +214,17 @@ export class LocalHost implements RunHost {
     return (
       drives === undefined || neededPrograms(definition).every((name) => drives.programs?.().includes(name) === true)
     );
+  }
+
+  /** Others of its key may have been late: then it is later too. */
+  async #beginInSlot(run: LiveRun): Promise<void> {
+    const { queued } = run.state;
+    const { rates, clock } = this.#parts;
+    if (queued?.type !== "runStarted" || queued.rate === undefined || rates === undefined) return;
+    const at = clock.now();
+    const again = await (await rates()).pass(queued.rate, at);
+    if (this.#isParking || run.isDiscarded || run.state.phase !== "open") return;
+    run.apply({ type: "timerFired", at, timer: START_TIMER, ...(again === undefined ? {} : { again }) });
   }
 
   /** Performs what the core has decided, after the commit of the event that caused it. */
@@ -386,7 +401,7 @@ export class LocalHost implements RunHost {
   /** A run that waits for a person needs no holding: the answer is the wish to go on. */
   async #hold(runId: string): Promise<void> {
     const run = this.#runs.byId(runId) ?? (await this.#underWay(runId).catch(() => undefined));
-    if (run === undefined || run.state.phase !== "open" || waitsForOthers(run.state)) return;
+    if (run?.state.phase !== "open" || run.state.queued !== undefined || waitsForOthers(run.state)) return;
     run.apply({ type: "runHeld", at: this.#options.clock.now() });
   }
 

@@ -56,9 +56,10 @@ export function createRestateHost(parts: RestateHostParts): RestateHost {
     },
     recover: () => host.recover(),
     async startRun(start) {
-      if (start.definition.graph.concurrency !== undefined)
+      const { name, concurrency, rate } = start.definition.graph;
+      if (concurrency !== undefined || rate !== undefined)
         throw new PawlError("NOT_SUPPORTED", {
-          message: `"${start.definition.graph.name}" says \`concurrency\`, and Restate drives the runs.`,
+          message: `"${name}" says \`${rate === undefined ? "concurrency" : "rate"}\`, and Restate drives the runs.`,
           remedy: "Serve it without `RESTATE_URL`.",
         });
       const record = await starts.startRun(start);

@@ -7,6 +7,7 @@ import { inputNamesOf } from "../../core/graph/shape.ts";
 import type { RunPlace, RunStarted } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
 import type { NewRun } from "../../ports/journal.ts";
+import type { StartRates } from "../../ports/service/start-rates.ts";
 import type { RunStart } from "../run-host.ts";
 import type { Pinned } from "./graph-cache.ts";
 import { evaluateOnInput, inputProjection, type TextTools } from "./values/project-output.ts";
@@ -41,10 +42,19 @@ export function toRunStarted(
     at,
     storedInput,
     sealed,
+    rate,
     tools,
-  }: Identity & { readonly storedInput: JsonObject; readonly sealed: string | undefined; readonly tools: TextTools },
+  }: Identity & {
+    readonly storedInput: JsonObject;
+    readonly sealed: string | undefined;
+    readonly rate: RunStarted["rate"];
+    readonly tools: TextTools;
+  },
 ): RunStarted {
   const { definition, input, maxCostMicro, uses, onExceeded, options, lineage } = start;
+  const { concurrency } = definition.graph;
+  // What begins now needs nothing more of its slot.
+  const waits = rate !== undefined && (concurrency !== undefined || rate.startsAt > at);
   return {
     type: "runStarted",
     at,
@@ -57,14 +67,44 @@ export function toRunStarted(
     options,
     lineage,
     sealed,
-    place: definition.graph.concurrency && placeOf(definition.graph.concurrency, start, tools),
+    ...(concurrency && { place: placeOf(concurrency, start, tools) }),
+    ...(waits ? { rate } : {}),
     ...inputProjection(definition.graph, storedInput, tools),
   };
 }
 
+function placeOf({ limit, whenFull, ...shared }: Concurrency, start: RunStart, tools: TextTools): RunPlace {
+  return { key: sharedKey("concurrency", shared, start, tools), limit, whenFull };
+}
+
+/** Takes a slot where the workflow has a `rate`. Throws `PLACES_TAKEN` where none is free now, and a run does not wait for one. */
+export async function takeSlot(
+  start: RunStart,
+  {
+    at,
+    rates,
+    tools,
+  }: { readonly at: number; readonly rates: (() => Promise<StartRates>) | undefined; readonly tools: TextTools },
+): Promise<RunStarted["rate"]> {
+  const { rate, name } = start.definition.graph;
+  if (rate === undefined) return undefined;
+  if (rates === undefined)
+    throw new PawlError("NOT_SUPPORTED", { message: `"${name}" says \`rate\`, which is not held here.` });
+  const { limit, perMs, whenFull, ...shared } = rate;
+  const key = sharedKey("rate", shared, start, tools);
+  const slot = await (await rates()).take({ key, limit, perMs, waits: whenFull === "queue" }, at);
+  if (slot !== undefined) return slot;
+  const message = `Of "${name}" ${limit} of its key ${limit === 1 ? "has" : "have"} begun within ${perMs} ms.`;
+  throw new PawlError("PLACES_TAKEN", { message });
+}
+
 /** The key is stored as a hash: it may be of a secret. Throws `INPUT_INVALID` where there is none: runs without a key do not share one. */
-function placeOf({ key, limit, whenFull, scope }: Concurrency, start: RunStart, tools: TextTools): RunPlace {
-  const { input, tenantId, definition } = start;
+function sharedKey(
+  of: "concurrency" | "rate",
+  { key, scope }: Pick<Concurrency, "key" | "scope">,
+  { input, tenantId, definition }: RunStart,
+  tools: TextTools,
+): string {
   const { name } = definition.graph;
   let isMissing = false;
   const noteMissing = () => {
@@ -73,11 +113,11 @@ function placeOf({ key, limit, whenFull, scope }: Concurrency, start: RunStart, 
   const value =
     key === undefined ? "" : eventKey(["key"], () => evaluateOnInput(key, input, { ...tools, noteMissing }));
   if (value === undefined || isMissing) {
-    const message = `The key under \`concurrency\` of "${name}" is missing in the input, too long, or no text, number or boolean.`;
+    const message = `The key under \`${of}\` of "${name}" is missing in the input, too long, or no text, number or boolean.`;
     throw new PawlError("INPUT_INVALID", { message });
   }
   const whose = [tenantId ?? null, scope === undefined ? "workflow" : "scope", scope ?? name, value];
-  return { key: createHash("sha256").update(writeExact(whose)).digest("base64url"), limit, whenFull };
+  return createHash("sha256").update(writeExact(whose)).digest("base64url");
 }
 
 /** UUIDv7 (RFC 9562): sorts by time, so that short ids and lists read well. */

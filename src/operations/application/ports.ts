@@ -24,6 +24,7 @@ import type { IdempotencyKeys } from "../../ports/service/idempotency-keys.ts";
 import type { PublishedEvents } from "../../ports/service/published-events.ts";
 import type { Schedules } from "../../ports/service/schedules.ts";
 import type { ServerLogins } from "../../ports/service/server-logins.ts";
+import type { StartRates } from "../../ports/service/start-rates.ts";
 import type { WorkflowDefinitions } from "../../ports/service/workflow-definitions.ts";
 import type { TerminalCall } from "../../ports/terminals/terminal-tools.ts";
 import type { TerminalViews } from "../../ports/terminals/terminal-views.ts";
@@ -353,6 +354,7 @@ export interface ServiceRecords {
   readonly deadLetters: DeadLetterNotes;
   readonly deliveries: Deliveries;
   readonly events: PublishedEvents;
+  readonly rates: StartRates;
   readonly schedules: Schedules;
   readonly budgets: Budgets;
   readonly logins: ServerLogins;

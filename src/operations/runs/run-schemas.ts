@@ -152,11 +152,13 @@ export const runSchema = runSummarySchema
     place_wait: z
       .object({
         says: z.string(),
-        holders: z.array(z.string()).describe("Some of the runs that have the places."),
-        before: z.number().int().describe("How many runs are before it."),
+        holders: z.array(z.string()).optional().describe("Some of the runs that have the places."),
+        before: z.number().int().optional().describe("How many runs are before it."),
       })
       .optional()
-      .describe("It is in line for a place of its key, by `concurrency` of its workflow."),
+      .describe(
+        "It is in line for a place of its key, by `concurrency` of its workflow, or for its turn, by `rate`: then with `says` alone.",
+      ),
     capacity_waits: z
       .array(
         z.object({

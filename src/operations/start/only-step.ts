@@ -24,7 +24,7 @@ export function onlyStep(definition: CompiledDefinition, id: string): CompiledDe
 }
 
 function withOnly(graph: Graph, step: Step): Graph {
-  const { triggers: _, schedule: __, concurrency: ___, ...rest } = graph;
+  const { triggers: _, schedule: __, concurrency: ___, rate: ____, ...rest } = graph;
   return {
     ...rest,
     input: { declared: [], defaults: {} },

@@ -9,6 +9,7 @@ import { describePublishedEventsContract } from "./published-events.contract.ts"
 import type { RecordsUnderTest } from "./records-under-test.ts";
 import { describeSchedulesContract } from "./schedules.contract.ts";
 import { describeServerLoginsContract } from "./server-logins.contract.ts";
+import { describeStartRatesContract } from "./start-rates.contract.ts";
 import { describeWorkflowDefinitionsContract } from "./workflow-definitions.contract.ts";
 
 /** What all records promise. */
@@ -22,6 +23,7 @@ export function describeRecordsContract(records: RecordsUnderTest): void {
   describePublishedEventsContract(records);
   describeEventKillsContract(records);
   describeSchedulesContract(records);
+  describeStartRatesContract(records);
   describeServerLoginsContract(records);
   describeWorkflowDefinitionsContract(records);
 }

@@ -1,9 +1,9 @@
-import type { RunResumed, RunStarted } from "../../history/events.ts";
+import type { RunResumed, RunStarted, TimerFired } from "../../history/events.ts";
 import type { Frame } from "../../history/run-state.ts";
 import { releaseInstance } from "../attempt/crashes.ts";
 import { toAmounts } from "../budget/use-limits.ts";
 import { openScope } from "../flow/open-scope.ts";
-import { BUDGET_TIMER, RUN_TIMER, startTimer } from "../timers.ts";
+import { BUDGET_TIMER, RUN_TIMER, START_TIMER, startTimer } from "../timers.ts";
 import type { Turn } from "../turn.ts";
 
 export function applyRunStarted(turn: Turn, event: RunStarted): void {
@@ -14,8 +14,19 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
   state.reusesOutcomes = event.lineage !== undefined;
   state.place = event.place;
   setLimits(turn, event);
-  if (event.place === undefined) begin(turn, event);
-  else state.queued = event;
+  state.queued = event;
+  if (event.place === undefined) beginInSlot(turn, event);
+}
+
+function beginInSlot(turn: Turn, event: RunStarted): void {
+  if (event.rate === undefined) return begin(turn, event);
+  startTimer(turn, START_TIMER, Math.max(turn.state.now, event.rate.startsAt));
+}
+
+/** The host has asked whether it may begin by now. */
+export function applySlotReached(turn: Turn, { again }: TimerFired): void {
+  if (again !== undefined) startTimer(turn, START_TIMER, again);
+  else if (turn.state.queued?.type === "runStarted") begin(turn, turn.state.queued);
 }
 
 /** The first event of a run holds its input. */
@@ -24,6 +35,7 @@ const STARTED = 1;
 function begin(turn: Turn, event: RunStarted): void {
   const { state } = turn;
   const { limits } = state.graph.graph;
+  state.queued = undefined;
   state.startedAt = state.now;
   const { maxDurationMs } = state.budget.uses;
   if (maxDurationMs !== undefined) startTimer(turn, BUDGET_TIMER, state.now + maxDurationMs);
@@ -64,9 +76,9 @@ export function applyRunResumed(turn: Turn, event: RunResumed): void {
 
 export function applyPlaceTaken(turn: Turn): void {
   const { queued } = turn.state;
+  if (queued?.type === "runStarted") return beginInSlot(turn, queued);
   turn.state.queued = undefined;
-  if (queued?.type === "runStarted") begin(turn, queued);
-  else if (queued !== undefined) goOn(turn, queued);
+  if (queued !== undefined) goOn(turn, queued);
 }
 
 /** Parked tasks go on, in the order in which they had begun; held ones only where a person wants it. */

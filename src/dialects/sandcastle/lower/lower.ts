@@ -1,4 +1,4 @@
-import type { Concurrency, Ending, Graph, TaskStep } from "../../../core/graph/graph.ts";
+import type { Concurrency, Ending, Graph, Rate, TaskStep } from "../../../core/graph/graph.ts";
 import { literal, literalIfAny, outputOf, toObject } from "../../build-expr.ts";
 import type { SourceText } from "../../source/source-text.ts";
 import { computeItemDomains, declaredNames } from "../items.ts";
@@ -28,6 +28,7 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     ending: lowerEnding(workflow, declared),
     schedule: workflow.schedule,
     ...(workflow.concurrency && { concurrency: lowerConcurrency(workflow.concurrency, declared) }),
+    ...(workflow.rate && { rate: lowerRate(workflow.rate, declared) }),
     envAllowed: workflow.envAllowed,
     settings: {
       ...(workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl }),
@@ -44,6 +45,19 @@ function lowerConcurrency(
     ...(key && { key: lowerValue(key, { declared, perItem: false }) }),
     limit,
     whenFull: whenFull === "cancel_older" ? "cancelOlder" : whenFull,
+    ...(scope && { scope: scope.value }),
+  };
+}
+
+function lowerRate(
+  { key, per, limit = 1, when_full: whenFull, scope }: NonNullable<Workflow["rate"]>,
+  declared: ReadonlySet<string>,
+): Rate {
+  return {
+    ...(key && { key: lowerValue(key, { declared, perItem: false }) }),
+    limit,
+    perMs: Math.max(1, per ?? 1),
+    whenFull,
     ...(scope && { scope: scope.value }),
   };
 }

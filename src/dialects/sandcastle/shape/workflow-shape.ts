@@ -1,4 +1,15 @@
-import { foreignChoices, KEY, PLACE_FIELDS, PLACES, WHEN_FULL } from "../../places.ts";
+import {
+  foreignChoices,
+  foreignTimes,
+  KEY,
+  PER,
+  PLACE_FIELDS,
+  PLACES,
+  RATE,
+  RATE_FIELDS,
+  WHEN_FULL,
+  WHEN_MANY,
+} from "../../places.ts";
 import { runLimits } from "../../run-limits.ts";
 import { jsonSchema, list } from "../../shape/containers.ts";
 import { expected, ignored, optional, withDefault } from "../../shape/fields.ts";
@@ -54,6 +65,16 @@ const concurrency = object(
   { title: "`concurrency`", elsewhere: foreignChoices("Write `when_full`: `queue`, `cancel_older` or `skip`.") },
 );
 
+const rate = object(
+  {
+    key: optional(value(), `${KEY} For example \`"{input.customer}"\`.`),
+    ...RATE_FIELDS,
+    per: expected(duration(), `${PER} Seconds, or a text such as \`1m\`.`),
+    when_full: withDefault(choice(["queue", "skip"]), "queue", WHEN_MANY, { also: ["whenFull"] }),
+  },
+  { title: "`rate`", elsewhere: { ...foreignChoices("Write `when_full`: `queue` or `skip`."), ...foreignTimes } },
+);
+
 /** A whole Sandcastle file. */
 export const workflow = object(
   {
@@ -95,6 +116,7 @@ export const workflow = object(
     max_cost_usd: optional(cost, "What a run may cost, in US dollars; of this and `limits` the lower one holds."),
     limits: optional(runLimits(cost, { title: "`limits`" }), "What a run may use; whoever starts one can lower it."),
     concurrency: optional(concurrency, PLACES),
+    rate: optional(rate, RATE),
     policies: optional(
       list(policy, {
         max: MAX_POLICIES,

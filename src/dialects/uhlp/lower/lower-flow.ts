@@ -1,6 +1,6 @@
 import type { Expr } from "../../../core/expressions/expr.ts";
 import { mapChildren, walkPaths } from "../../../core/expressions/walk-paths.ts";
-import type { Concurrency, MachineFlow, Step } from "../../../core/graph/graph.ts";
+import type { Concurrency, MachineFlow, Rate, Step } from "../../../core/graph/graph.ts";
 import { output as outputAt } from "../../build-expr.ts";
 import { reportKey } from "../../places.ts";
 import { type Level, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
@@ -44,15 +44,29 @@ export function lowerConcurrency(
   context: LowerContext,
 ): Concurrency | undefined {
   if (concurrency === undefined) return undefined;
-  const { key: written, limit, whenFull, scope } = concurrency;
+  const { limit, whenFull } = concurrency;
+  return { limit, whenFull, ...lowerShared("concurrency", concurrency, { level, context }) };
+}
+
+export function lowerRate({ rate }: ReadWorkflow, level: Level, context: LowerContext): Rate | undefined {
+  if (rate === undefined) return undefined;
+  const { limit = 1, per: perMs = 1, whenFull } = rate;
+  return { limit, perMs, whenFull, ...lowerShared("rate", rate, { level, context }) };
+}
+
+function lowerShared(
+  of: "concurrency" | "rate",
+  { key: written, scope }: Pick<NonNullable<ReadWorkflow["rate"]>, "key" | "scope">,
+  { level, context }: { readonly level: Level; readonly context: LowerContext },
+): Pick<Concurrency, "key" | "scope"> {
   const key = written && lowerValue(written, { flow: outermost(level), context });
   let readsOther = false;
   if (key !== undefined)
     walkPaths(key, ({ root }) => {
       readsOther ||= root !== "input" && root !== "local";
     });
-  if (written !== undefined && readsOther) reportKey(written, context.problems);
-  return { ...(key && { key }), limit, whenFull, ...(scope && { scope: scope.value }) };
+  if (written !== undefined && readsOther) reportKey(of, written, context.problems);
+  return { ...(key && { key }), ...(scope && { scope: scope.value }) };
 }
 
 /** The keys of a workflow that are about its run as a whole. */

@@ -1,4 +1,15 @@
-import { foreignChoices, KEY, PLACE_FIELDS, PLACES, WHEN_FULL } from "../../places.ts";
+import {
+  foreignChoices,
+  foreignTimes,
+  KEY,
+  PER,
+  PLACE_FIELDS,
+  PLACES,
+  RATE,
+  RATE_FIELDS,
+  WHEN_FULL,
+  WHEN_MANY,
+} from "../../places.ts";
 import { runLimits } from "../../run-limits.ts";
 import { either, jsonSchema } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
@@ -26,6 +37,16 @@ const concurrency = object(
     whenFull: withDefault(choice(["queue", "cancelOlder", "skip"]), "queue", WHEN_FULL, { also: ["when_full"] }),
   },
   { title: "`concurrency`", elsewhere: foreignChoices("Write `whenFull`: `queue`, `cancelOlder` or `skip`.") },
+);
+
+const rate = object(
+  {
+    key: optional(expression, `${KEY} For example \`trigger.payload.customer\`.`),
+    ...RATE_FIELDS,
+    per: expected(timeLimit, `${PER} Seconds, or a text such as \`1m\`.`),
+    whenFull: withDefault(choice(["queue", "skip"]), "queue", WHEN_MANY, { also: ["when_full"] }),
+  },
+  { title: "`rate`", elsewhere: { ...foreignChoices("Write `whenFull`: `queue` or `skip`."), ...foreignTimes } },
 );
 
 /** A whole UHLP file. */
@@ -79,6 +100,7 @@ export const workflow = object({
   }),
   limits: optional(runLimits(cost), "What a run may use; whoever starts one can lower it."),
   concurrency: optional(concurrency, PLACES),
+  rate: optional(rate, RATE),
 });
 
 export type ReadWorkflow = ReadOf<typeof workflow>;

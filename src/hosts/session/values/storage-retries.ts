@@ -3,6 +3,7 @@ import { isPawlError, type PawlError } from "../../../core/errors/pawl-error.ts"
 import type { Blobs } from "../../../ports/blobs.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
+import type { StartRates } from "../../../ports/service/start-rates.ts";
 import type { AwaitedEvents } from "../steps/step-parts.ts";
 
 export interface StorageRetriesParts {
@@ -62,6 +63,11 @@ export class StorageRetries {
       giveBack: (...given) => this.#untilDone(() => events.giveBack(...given)),
       settle: (...settled) => this.#untilDone(() => events.settle(...settled)),
     };
+  }
+
+  rates({ take, pass }: StartRates): StartRates {
+    // Whoever starts a run is told at once.
+    return { take, pass: (...passed) => this.#untilDone(() => pass(...passed)) };
   }
 
   async #untilDone<T>(act: () => Promise<T>): Promise<T> {

@@ -50,13 +50,15 @@ function writeUsd(micro: number): string {
 /** What a run in line, or calls and attempts of a run, wait for at this moment. */
 export async function describeWaits(
   app: Pick<Driving, "waits"> & Pick<Stores, "records">,
-  { id, no, status, parked }: RunRecord,
+  { id, no, status, parked, wakeAt }: RunRecord,
 ): Promise<Pick<RunDescription, "capacity_waits" | "budget_wait" | "place_wait">> {
   const line = status === "queued" && parked ? await (await app.records()).journal.findLine(no) : undefined;
   if (line !== undefined) {
     const ahead = line.before === 0 ? "it is next" : `${line.before} before it`;
     return { place_wait: { says: `waits for a place of its key: ${ahead}`, ...line, holders: [...line.holders] } };
   }
+  if (status === "queued" && parked && wakeAt !== undefined)
+    return { place_wait: { says: `waits for its turn: not before ${toIsoTime(wakeAt)}` } };
   if (status !== "running") return {};
   const { capacity, waits } = await app.waits([id]);
   const [wait] = waits;

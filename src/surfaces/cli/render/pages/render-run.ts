@@ -50,11 +50,13 @@ function renderHead(run: RunDescription, { paint, now }: PageOptions): string {
     facts.push(["limit", is === "ok" ? share : paint("yellow", `${share}, ${is.replace("_", " ")}`)]);
   }
   if (run.budget_wait !== undefined) facts.push(["waits", paint("yellow", sanitize(run.budget_wait.says.slice(6)))]);
-  if (run.place_wait !== undefined)
+  if (run.place_wait !== undefined) {
+    const { says, holders } = run.place_wait;
     facts.push([
       "waits",
-      paint("yellow", `${run.place_wait.says.slice(6)}, after ${run.place_wait.holders.join(", ")}`),
+      paint("yellow", [says.slice(6), ...(holders ? [`after ${holders.join(", ")}`] : [])].join(", ")),
     ]);
+  }
   for (const wait of run.capacity_waits ?? []) {
     const { in_flight: inFlight, waiting_in_all: waitingInAll, closed_until: until } = wait;
     const closedUntil = until === null ? undefined : Date.parse(until);
