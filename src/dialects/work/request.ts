@@ -21,27 +21,33 @@ export interface Auth<V> {
 }
 
 /** Keys of a request that mean the same in all dialects. */
-export function requestFields<V>(writing: Writing<V>) {
-  return {
-    method: withDefault(choice(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]), "GET", "The method."),
-    pages: optional(
-      seldom(() => pagesOf(writing.spell)),
-      "All pages of a list are asked for, one after the other: `body` of the output is the list of all items. A page that fails fails the step; `offset` and `page` end at an empty one.",
-    ),
-    auth: optional(
-      seldom(() => authOf(writing)),
-      `Who asks. A secret that is written as \`\${NAME}\` is in no record.`,
-    ),
-    response: withDefault(
-      choice(["auto", "json", "text", "file"]),
-      "auto",
-      "What the body of the answer is read as; `auto`: JSON where the answer says so, else text; `file`: its bytes become a file of the run, and `body` is `{file, bytes, type}`.",
-    ),
-    maxBytes: optional(integer(1), "The largest answer, in bytes.", {
-      otherwise: "`limits.max_output_bytes` of the configuration",
-    }),
-  };
-}
+export const requestFields = {
+  method: withDefault(choice(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]), "GET", "The method."),
+  response: withDefault(
+    choice(["auto", "json", "text", "file"]),
+    "auto",
+    "What the body of the answer is read as; `auto`: JSON where the answer says so, else text; `file`: its bytes become a file of the run, and `body` is `{file, bytes, type}`.",
+  ),
+  maxBytes: optional(integer(1), "The largest answer, in bytes.", {
+    otherwise: "`limits.max_output_bytes` of the configuration",
+  }),
+};
+
+const PAGES =
+  "All pages of a list are asked for, one after the other: `body` of the output is the list of all items. A page that fails fails the step; `offset` and `page` end at an empty one.";
+const AUTH = `Who asks. A secret that is written as \`\${NAME}\` is in no record.`;
+
+/** Those of them in which a dialect has a spelling of its own. */
+export const requestFieldsIn = <V>(writing: Writing<V>) => ({
+  pages: optional(
+    seldom(() => pagesOf(writing.spell)),
+    PAGES,
+  ),
+  auth: optional(
+    seldom(() => authOf(writing)),
+    AUTH,
+  ),
+});
 
 function authOf<V>({ value, address, spell, says }: Writing<V>): Shape<Auth<V>> {
   const auth = object(

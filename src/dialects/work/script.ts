@@ -3,7 +3,7 @@ import type { Language } from "../definition.ts";
 import { optional } from "../shape/fields.ts";
 import { object, type Spelling } from "../shape/object.ts";
 import { integer, text } from "../shape/scalars.ts";
-import { type Reader, type Text, to } from "../shape/shape.ts";
+import { type Reader, type Shape, seldom, type Text, to } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 
 export const LANGUAGE_NAMES = [
@@ -20,17 +20,23 @@ const LANGUAGES: ReadonlyMap<string, Language> = new Map([
 
 export const functionName = text({ pattern: "^[A-Za-z_$][A-Za-z0-9_$.]{0,199}$", examples: ["validate"] });
 
-export function sandboxLimits(spell: Spelling) {
+export const sandboxLimits = (spell: Spelling) =>
+  optional(
+    seldom(() => limitsOf(spell)),
+    "Limits of the sandbox.",
+    { otherwise: "those of the configuration" },
+  );
+
+function limitsOf(spell: Spelling): Shape<JsonObject> {
   const limits = object({
     memoryBytes: optional(integer(1), "Memory, in bytes."),
     maxOutputBytes: optional(integer(1), "How much it may print or return, in bytes."),
     maxProcesses: optional(integer(1), "Processes and threads at once."),
   });
-  const given = to(spell(limits), ({ at: _, rest: _rest, ...read }): JsonObject => {
+  return to(spell(limits), ({ at: _, rest: _rest, ...read }) => {
     const entries = Object.entries(read).filter((entry): entry is [string, number] => entry[1] !== undefined);
     return Object.fromEntries(entries);
   });
-  return optional(given, "Limits of the sandbox.", { otherwise: "those of the configuration" });
 }
 
 /** A script as a step writes it. */

@@ -5,7 +5,7 @@ import { inSnakeCase, object } from "../../shape/object.ts";
 import { choice, filled, flag, integer, text } from "../../shape/scalars.ts";
 import { to } from "../../shape/shape.ts";
 import { toJson } from "../../source/yaml-node.ts";
-import { requestFields } from "../../work/request.ts";
+import { requestFields, requestFieldsIn } from "../../work/request.ts";
 import { functionName, LANGUAGE_NAMES, sandboxLimits } from "../../work/script.ts";
 import { TERMINAL_TOOL_NAMES } from "../../work/tool-params.ts";
 import type { Value } from "../references/value.ts";
@@ -18,7 +18,8 @@ const carried = { prompt: ofAgents, model: ofAgents, max_turns: ofAgents, contex
 
 const outputSchema = optional(jsonSchema("output_schema"), "A JSON Schema that the output must fit.");
 
-const { method, pages, auth, response, maxBytes } = requestFields({
+const { method, response, maxBytes } = requestFields;
+const { pages, auth } = requestFieldsIn({
   value: value(),
   address: to(template(filled()), (written): Value => ({ kind: "template", template: written })),
   spell: inSnakeCase,

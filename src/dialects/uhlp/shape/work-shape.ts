@@ -5,7 +5,7 @@ import { object } from "../../shape/object.ts";
 import { choice, filled, flag, integer } from "../../shape/scalars.ts";
 import { type ReadOf, to } from "../../shape/shape.ts";
 import { toJson, type YamlNode } from "../../source/yaml-node.ts";
-import { requestFields } from "../../work/request.ts";
+import { requestFields, requestFieldsIn } from "../../work/request.ts";
 import { checkPath, functionName, LANGUAGE_NAMES, readScript, sandboxLimits, splitScript } from "../../work/script.ts";
 import { STRICT } from "../prompts/prompt-shape.ts";
 import { taking } from "./step-fields.ts";
@@ -125,7 +125,8 @@ const tool = to(
 
 const TEMPLATE = `A text with \`\${...}\` in it is that text with these values, any other text an expression.`;
 
-const { method, pages, auth, response, maxBytes } = requestFields<YamlNode>({
+const { method, response, maxBytes } = requestFields;
+const { pages, auth } = requestFieldsIn<YamlNode>({
   value: expression,
   address: to(filled("https://login.example.com/oauth/token"), ({ at }) => at),
   spell: (shape) => shape,
