@@ -80,6 +80,28 @@ test("a run that waits for a person holds no handler, and its answer wakes it", 
   expect(record).toMatchObject({ status: "completed" });
 });
 
+test("a reminder and an escalation come by Restate's clock while no handler waits, each once", async () => {
+  const { host, journal } = await openRestateWorld(server, succeeds);
+  const nudges = { reminder: { afterMs: 100, times: 2 }, escalation: { afterMs: 300, to: ["boss"], replaces: true } };
+  const id = await start(host, newGraph("asks", dag({ ...approval("look", []), ...nudges } as Step)), {});
+  const fired = async () => {
+    const record = await journal.findRun(id);
+    const rows =
+      record === undefined || record === "ambiguous"
+        ? []
+        : await journal.readEvents(record.no, { afterSeq: 0, limit: 100 });
+    return rows.flatMap(({ event }) => (event.type === "timerFired" ? [event.timer] : [])).toSorted();
+  };
+  await expect.poll(fired, { timeout: 20_000 }).toEqual(["look@escalate", "look@remind", "look@remind"]);
+  await expect.poll(() => statusOf(id)).toBe("suspended");
+  const answer = (name: string) =>
+    host.request(id, { type: "answer", path: "look", answer: { answer: "approve", who: { name } } });
+  await expect(answer("operator")).rejects.toMatchObject({ code: "APPROVER_REFUSED" });
+  await answer("boss");
+  expect((await host.settled(id)).status).toBe("completed");
+  expect(await fired()).toHaveLength(3);
+});
+
 test("a run that waits for a time holds no handler, and Restate's clock wakes it", async () => {
   const { host } = await openRestateWorld(server, succeeds);
   const wait: Step = { kind: "wait", id: "rest", wait: { for: "duration", durationMs: literal(12_000) } };

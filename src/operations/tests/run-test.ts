@@ -160,15 +160,22 @@ export async function goOnAfter(parts: TestParts, test: WorkflowTest, death: Dea
 async function play(app: OpenApplication, id: string, test: WorkflowTest): Promise<string | undefined> {
   const host = await app.host();
   let waits: readonly string[] = [];
+  let isStill = false;
   for (let rests = 0; rests < MAX_RESTS; rests += 1) {
     const record = await withPatience(host.settled(id));
     if (record?.completedAt !== undefined) return undefined;
     const found = record && (await lookAfter(app, record, test));
-    if (found === "moved") continue;
+    if (found === "moved") {
+      isStill = false;
+      continue;
+    }
     waits = found ?? waits;
     const next = app.clock.nextAlarm;
-    if (next === undefined) break;
-    await app.clock.moveTo(next);
+    if (next === undefined && isStill) break;
+    // Work goes on that no time ends; or the run rests, and its next alarm is still being set.
+    isStill = next === undefined && record !== undefined;
+    if (next !== undefined) await app.clock.moveTo(next);
+    else if (isStill) await withPatience(new Promise(() => undefined));
   }
   await host.request(id, { type: "cancel", reason: "The test goes no further." });
   return `The run never ends: it waits for ${waits.length === 0 ? "what does not come" : waits.join(", ")}.`;

@@ -208,6 +208,30 @@ export const twice = workflow("twice", {}, () => {
   expect(readFileSync(join(cwd, "junit.xml"), "utf8")).toContain("asked again, under the same idempotency key");
 });
 
+test("the clock of a test jumps over reminders and an escalation, and a death between them repeats none", async () => {
+  const rules = "reminder: {after: 1d, times: 3}, escalation: {after: 2d, to: boss}, timeout: 5d, onTimeout: skip";
+  const cwd = application({
+    "ask.yaml": `
+workflowId: ask
+startAt: ask
+steps:
+  ask: {type: control, subtype: approval, message: "'Go?'", ${rules}, transitions: {onSuccess: tell}}
+  tell: {type: control, subtype: formatResponse, data: {said: steps.ask.output}}
+`,
+    "ask.test.yaml": `
+cases:
+  nobody answers: {expect: {ran: [ask, tell], outputs: {data: {said: null}}}}
+  somebody does: {answers: {ask: approve}, expect: {ran: [ask, tell], outputs: {data: {said: {approved: true}}}}}
+`,
+  });
+  const { code, stdout } = await pawl(["test", "--kill", "--json"], { cwd });
+  const [{ cases }] = JSON.parse(stdout).data;
+  expect(cases.map(({ failures }: { failures: unknown }) => failures)).toEqual([[], []]);
+  expect(code).toBe(0);
+  // Three reminders, the escalation and the end of the question are places where it may die.
+  expect(cases[0].kills.tried - cases[1].kills.tried).toBeGreaterThanOrEqual(4);
+});
+
 test("a file of tests that cannot be read is refused with its places before anything runs", async () => {
   const cwd = application({ "a.test.yaml": "cases:\n  one:\n    step: {a: {reply: 1}}\n    expect: {status: done}\n" });
   const { code, stdout, stderr } = await pawl(["test"], { cwd });

@@ -21,7 +21,7 @@ type Filter = Pick<NonNullable<InputOf<"GET /webhooks">[0]>, "status" | "run">;
 
 /** What webhooks are told of. */
 const isTold = ({ event }: FeedEvent) =>
-  event === "run.finished" || event === "approval.requested" || event === "step.held" || event.startsWith("budget.");
+  event === "run.finished" || event.startsWith("approval.") || event === "step.held" || event.startsWith("budget.");
 
 /** Every message to another server: whether it was taken, and what was answered. */
 export function WebhooksView() {

@@ -70,13 +70,15 @@ export function applyApprovalAnswered(turn: Turn, event: ApprovalAnswered): void
     case "skip":
       return concludeInstance(turn, instance, { status: "skipped" });
     case "reject": {
-      const by = answeredBy(event);
-      const who = by === undefined ? "" : ` by ${by}`;
-      const why = event.comment === undefined ? "" : `: ${event.comment}`;
-      const failure = { code: "APPROVAL_REJECTED", message: `Rejected${who}${why}`, seq: 0 };
+      const failure = { code: "APPROVAL_REJECTED", message: `Rejected${saidIn(event, "")}`, seq: 0 };
       return failInstance(turn, instance, failure, { mayRetry: false });
     }
   }
+}
+
+function saidIn({ comment, ...event }: ApprovalAnswered, end: string): string {
+  const by = answeredBy(event);
+  return `${by === undefined ? "" : ` by ${by}`}${comment === undefined ? end : `: ${comment}`}`;
 }
 
 export function applyApprovalCounted({ state }: Turn, { path, who }: ApprovalCounted): void {
@@ -101,10 +103,7 @@ export function closeApproval(turn: Turn, instance: Instance): void {
 /** The limit was not raised. */
 function stopUnraised(turn: Turn, instance: Instance, event: ApprovalAnswered): void {
   takePlace(instance);
-  const { comment } = event;
-  const by = answeredBy(event);
-  const who = by === undefined ? "" : ` by ${by}`;
-  turn.state.budget.exhausted ??= `The limit was not raised${who}${comment === undefined ? "." : `: ${comment}`}`;
+  turn.state.budget.exhausted ??= `The limit was not raised${saidIn(event, ".")}`;
   stopForBudget(turn, instance);
 }
 

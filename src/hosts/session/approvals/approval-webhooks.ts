@@ -33,17 +33,15 @@ export function queueNudge(run: LiveRun, timer: string, env: (name: string) => s
   if (nudge && instance) queueApprovalWebhooks(run, instance, { asked: instance.askedSeq, env, nudge });
 }
 
-interface Asked {
-  readonly asked: number;
-  env(name: string): string | undefined;
-  readonly nudge?: Nudge;
-}
-
 /**
  * Queues the webhooks of a question: `callback_url` and `on_approval.webhook`. Called right after the question was applied, so
  * that they are in the commit that opens it.
  */
-export function queueApprovalWebhooks(run: LiveRun, instance: Instance, { asked, env, nudge }: Asked): void {
+export function queueApprovalWebhooks(
+  run: LiveRun,
+  instance: Instance,
+  { asked, env, nudge }: { readonly asked: number; env(name: string): string | undefined; readonly nudge?: Nudge },
+): void {
   // The run may have been cancelled while the question was put together.
   if (instance.phase !== "approval" || instance.askedSeq !== asked) return;
   const { approvalWebhook } = run.state.graph.graph.ending;
