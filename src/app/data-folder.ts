@@ -14,7 +14,6 @@ interface FolderParts extends Pick<Stores, "blobs" | "bucket"> {
   journal(): Promise<Journal>;
 }
 
-/** Copies a data folder, and clears it and its bucket up. */
 export function createDataFolder({ dataDir, blobs, bucket, database, journal }: FolderParts): DataFolder {
   const elsewhere = bucket === undefined ? {} : { elsewhere: bucket.place };
   const dropNamed: DropNamed = database === undefined ? namedInFolder(dataDir) : (hashes) => database.dropNamed(hashes);

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseExact } from "../core/exact-json.ts";
 
-/** The version of this program. */
 export async function readVersion(): Promise<string> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
   return (parseExact(text) as { readonly version: string }).version;

@@ -14,7 +14,6 @@ export function fieldsOf(schema: Json | undefined): ReadonlySet<string> | undefi
   return typeof type === "string" && type !== "object" ? new Set() : undefined;
 }
 
-/** The part of a schema that is about a part of its value. */
 export function partOf(schema: Json | undefined, path: Path): JsonObject | undefined {
   let part = schema;
   for (const key of path) {

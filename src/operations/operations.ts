@@ -47,12 +47,10 @@ export type AnyOperation = OperationsOf<TopicOperations>;
 
 type OperationsOf<Topic> = Topic extends unknown ? Topic[keyof Topic] : never;
 
-/** An operation with the topic that documents list it under. */
 export interface ListedOperation extends Operation {
   readonly topic: string;
 }
 
-/** Every operation. */
 export function loadOperations(): Promise<readonly ListedOperation[]> {
   return loadAll(TOPICS);
 }

@@ -17,7 +17,6 @@ export const jsonObjectSchema = z
 /** A file as it is: the whole body of a request or an answer, and never a part of JSON. */
 export const bytesSchema = z.instanceof(Uint8Array).meta({ type: "string", format: "binary" });
 
-/** ISO 8601 in UTC. */
 export const timeSchema = z.iso.datetime();
 
 /**

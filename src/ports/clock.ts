@@ -5,7 +5,6 @@ export interface Clock {
   wakeAt(atMs: number, wake: () => unknown): () => void;
 }
 
-/** A clock that a test moves. */
 export interface TestClock extends Clock {
   /** The earliest time at which something wakes. */
   readonly nextAlarm: number | undefined;

@@ -262,7 +262,6 @@ export function wantsDriver(run: RunRecord, now: number): boolean {
   return !run.parked || (run.wakeAt !== undefined && run.wakeAt <= now);
 }
 
-/** Selects runs. */
 export interface RunSelection {
   readonly status?: readonly RunStatus[];
   readonly workflow?: string;

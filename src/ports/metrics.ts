@@ -1,6 +1,5 @@
 import type { RunObserver } from "./run-observer.ts";
 
-/** The metrics of a server. */
 export interface Metrics extends RunObserver {
   readonly contentType: string;
   /** In Prometheus' text format. */

@@ -7,7 +7,6 @@ export interface RunObserver {
   called?(run: ObservedRun, call: ObservedCall): void;
 }
 
-/** A run as its observers know it. */
 export interface ObservedRun {
   readonly runId: string;
   readonly workflow: string;

@@ -1,6 +1,5 @@
 import type { Graph } from "../core/graph/graph.ts";
 
-/** The functions of this program that steps call. */
 export interface StepFunctions {
   /** Undefined: the program has no such function, or has it in another version. */
   find(asked: { readonly key: string; readonly version: number }): StepFunction | undefined;

@@ -12,7 +12,6 @@ export interface RunHead {
 export interface EntryFacts {
   readonly run: RunNo;
   readonly afterSeq: number;
-  /** The number of its events. */
   readonly count: number;
   /** The time of its last event. */
   readonly at: number;

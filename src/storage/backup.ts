@@ -10,7 +10,6 @@ import { copyIfThere, copyTo, holdFolder, listFiles, putInPlace, sync, syncAll }
 import { toFileFailure } from "./files/durable-write.ts";
 import { toReadFailure } from "./sqlite/storage-failure.ts";
 
-/** What a backup holds. */
 export interface BackupReport {
   readonly path: string;
   readonly files: number;

@@ -29,7 +29,6 @@ export interface CopiedCounts {
   readonly records: number;
 }
 
-/** The columns of each table of data. */
 export async function findTables(data: Pick<CopiedData, "columns">): Promise<ReadonlyMap<string, readonly string[]>> {
   const tables = new Map<string, string[]>();
   for (const name of await data.columns()) {

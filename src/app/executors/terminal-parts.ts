@@ -26,7 +26,6 @@ interface TerminalPartsOptions {
   readonly secrets: KnownSecrets;
   /** Puts the program of a terminal into the sandbox. */
   confine(program: ConfinedProgram, writable: readonly string[]): Promise<StandingProgram>;
-  /** The storage of recordings. */
   files(): Promise<FileStorage>;
   /** Lets people watch in a browser. */
   serveView(web: LoadedTerminalOptions["web"]): Promise<TerminalView | undefined>;

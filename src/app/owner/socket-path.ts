@@ -6,7 +6,6 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 
 export interface SocketPath {
   readonly path: string;
-  /** Removes what was made for it. */
   remove(): void;
 }
 

@@ -27,7 +27,6 @@ interface Composed extends Pick<HttpParts, "hosts" | "isLoopback" | "metrics" | 
   /** Decides who is let in, and as whom. */
   readonly gate: Gate;
   logRequest(entry: RequestEntry): void;
-  /** A line of the log. */
   log(level: "info" | "error", line: string): void;
 }
 

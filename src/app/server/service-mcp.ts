@@ -6,7 +6,6 @@ import type { McpHandler } from "../../surfaces/mcp/mcp-handler.ts";
 
 export interface ServiceMcpParts {
   readonly submissions: Submissions;
-  /** The version of Pawl. */
   readonly version: string;
   readonly maxBodyBytes: number;
   /** The server is about to end. */

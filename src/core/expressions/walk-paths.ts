@@ -39,7 +39,6 @@ export function childrenOf(expr: Expr): readonly Expr[] {
   }
 }
 
-/** The same expression with every child replaced. */
 export function mapChildren(expr: Expr, replace: (child: Expr) => Expr): Expr {
   switch (expr.op) {
     case "literal":

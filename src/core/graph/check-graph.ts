@@ -156,7 +156,6 @@ interface Seen {
   readonly locals: ReadonlySet<string>;
 }
 
-/** Every expression of a step, with what to call it. */
 function exprsOf(step: Step): [string, Expr | undefined][] {
   const named = (what: string, exprs: { readonly [name: string]: Expr } = {}) =>
     Object.entries(exprs).map(([name, expr]): [string, Expr] => [`${what} ${name}`, expr]);

@@ -70,7 +70,6 @@ export function toSentKey(eventId: string): SentKey {
   return { key: `event ${eventId}`, hash: eventId };
 }
 
-/** The event that a signal is. */
 export function eventOfSignal(signal: string): string {
   const end = signal.indexOf(" {");
   return end < 0 ? signal : signal.slice(0, end);

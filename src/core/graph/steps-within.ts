@@ -17,7 +17,6 @@ export function isSeenBeside(flow: Flow): boolean {
   return flow.kind === "machine" || flow.isSeenBeside === true;
 }
 
-/** The flows inside a step. */
 export function flowsInside(step: Step): readonly InnerFlow[] {
   const tried = triedOf(step);
   return [

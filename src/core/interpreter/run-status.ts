@@ -5,7 +5,6 @@ import { START_TIMER } from "./timers.ts";
 
 export type OpenStatus = "queued" | "running" | "waiting" | "awaiting_approval";
 
-/** The status of the run as people see it. */
 export function runStatus(state: RunState): OpenStatus | FinalStatus {
   if (state.phase === "new" || (state.phase === "open" && state.queued !== undefined)) return "queued";
   if (state.phase === "finished" && state.ending !== undefined) return state.ending.status;

@@ -11,7 +11,6 @@ import { toJson } from "../source/yaml-node.ts";
 import { readYaml } from "../source/yaml-source.ts";
 import { jsonMap, refuseScript, scriptedStep, rules as scriptRules } from "./agent-script.ts";
 
-/** The tests of one file. */
 export interface WorkflowTests {
   /** As `pawl run` takes it, relative to the file. Absent: the file beside it, without `.test` in its name. */
   readonly workflow: string | undefined;
@@ -22,7 +21,6 @@ export interface WorkflowTest {
   readonly name: string;
   readonly input: JsonObject;
   readonly script: AgentScript;
-  /** The script as a text, for simulated agents. */
   readonly scriptText: string;
   readonly kinds: ReadonlyMap<string, ScriptedStep>;
   readonly real: ReadonlySet<string>;

@@ -20,7 +20,6 @@ type Settings = ReadonlyMap<AgentSettingName, Setting>;
 /** Settings of agents and of `llm` components. */
 export const MODEL_SETTINGS = ["model", "temperature", "max_tokens", "system_prompt"] as const;
 
-/** Settings of agents. */
 export const AGENT_SETTINGS = [
   ...MODEL_SETTINGS,
   "max_iterations",

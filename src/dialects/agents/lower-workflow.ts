@@ -36,7 +36,6 @@ export function lowerWorkflow(
   return workflow.kind === "linear" ? lowerSequence(workflow, context, around) : lowerGraph(workflow, context, around);
 }
 
-/** An agent alone. */
 export function lowerLoneAgent(agent: AgentDefinition, context: LowerContext, place: Place): DagFlow {
   const step = toTask(agent, { id: agent.name, place, message: MESSAGE }, context);
   return { kind: "dag", steps: [step], result: step.id };

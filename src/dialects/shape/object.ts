@@ -14,7 +14,6 @@ export interface ObjectRules {
   readonly says?: string;
   /** The form that is expected, for messages about values that are no map. */
   readonly expected?: string;
-  /** Remedies for keys that belong elsewhere. */
   readonly elsewhere?: { readonly [key: string]: string };
   /** Every other key is allowed, and is found under `rest`. */
   readonly open?: boolean;

@@ -57,7 +57,6 @@ export class Variables {
   }
 }
 
-/** Whether conditions with this value read variables. */
 export function hasVariables(value: Json): boolean {
   return namesIn(value).size > 0;
 }

@@ -30,7 +30,6 @@ export interface PooledCall<Reply> {
 
 export interface PoolOptions {
   readonly limit: Limit;
-  /** Of all models of a provider. */
   readonly ofProvider: Limit | undefined;
   readonly clock: Clock;
   /** Absent: no other process uses the server. */

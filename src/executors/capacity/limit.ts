@@ -1,6 +1,5 @@
 import type { PoolShare, PoolUse } from "../../ports/pool-shares.ts";
 
-/** A pool that is held to a limit. */
 export interface LimitedPool {
   readonly name: string;
   readonly waiting: number;

@@ -23,7 +23,6 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 /** Calls that are refused together do not come back in one moment, nor much later than they were told. */
 const RETRY_AFTER_JITTER = 0.02;
 
-/** A call in flight. */
 export interface SentCall {
   readonly sentAt: number;
   /** At most so many were with the server when it got this one: those in flight that it has not refused, and this one. */

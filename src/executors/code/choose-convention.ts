@@ -74,7 +74,6 @@ const INPUT = z.object(
   "a code task needs an object as its input",
 );
 
-/** The input of the code executor: `Task.input`. */
 export type CodeInput = Readonly<z.infer<typeof INPUT>>;
 export type Language = CodeInput["language"];
 

@@ -41,7 +41,6 @@ export const anything = z.custom<Json>((value) => value !== undefined);
 /** There is one application here, so files are the same for all callers; values are kept apart. */
 export const appId = { app_id: z.string().optional().describe("The application that asks.") };
 
-/** The application that a call is for. */
 export function appIdOf({ app_id: named }: { readonly app_id?: string | undefined }, call: ToolCall): string {
   return named ?? call.appId ?? "";
 }

@@ -116,7 +116,6 @@ const MAX_TTL_SECONDS = 315_360_000;
 const MAX_VALUE_BYTES = 1024 * 1024;
 const MAX_KEY_CHARS = 1_000;
 
-/** The application that a value belongs to, and its name. */
 interface ValueName {
   readonly appId: string;
   readonly key: string;

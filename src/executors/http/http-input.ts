@@ -54,7 +54,6 @@ const INPUT = z.object(
   "an http task needs an object as its input",
 );
 
-/** The input of the HTTP executor: `Task.input`. */
 export type HttpInput = Readonly<z.infer<typeof INPUT>>;
 
 /** Reads a bound task input. A dialect that binds something else has a defect, so this throws a plain error. */

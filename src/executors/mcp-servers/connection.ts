@@ -33,7 +33,6 @@ import { CALL_KEY, MessageReader } from "./transports/message-reader.ts";
 import { type Confine, ProcessTransport } from "./transports/process-transport.ts";
 
 export interface ConnectionOptions {
-  /** The version of Pawl. */
   readonly version: string;
   readonly connectTimeoutMs: number;
   /** Ends what a killed process of ours would leave behind. */

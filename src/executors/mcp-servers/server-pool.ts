@@ -13,7 +13,6 @@ export class ServerPool {
   readonly #options: ServerPoolOptions;
   readonly #servers = new Map<string, ManagedServer>();
   readonly #guard = new GroupGuard();
-  /** The calls whose servers have asked a person. */
   readonly asking = new AskingCalls();
   #isClosed = false;
 

@@ -35,7 +35,6 @@ export function withoutDefaulted(schema: JsonObject): JsonObject {
   return { ...schema, required: needed };
 }
 
-/** The tools of one listing. */
 export interface ToolList {
   readonly tools: readonly ServerTool[];
   /** Tools that were left out, and why. */

@@ -135,7 +135,6 @@ function readResult(result: CallToolResult): ReadResult {
   return more.length > 0 ? { output: texts.join("\n"), files } : { ...toValue(text), files };
 }
 
-/** The tool's own error. */
 function readError(result: CallToolResult): {
   readonly message: string;
   readonly details: JsonObject | undefined;

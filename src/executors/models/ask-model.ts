@@ -20,7 +20,6 @@ import { EVENTS } from "./provider-fetch.ts";
 import { toEndFailure } from "./turn-end.ts";
 import { PartCollector } from "./turn-parts.ts";
 
-/** One turn of a conversation. */
 export interface TurnCall {
   readonly model: Model;
   readonly asked: AskedStep;

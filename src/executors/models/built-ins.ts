@@ -8,7 +8,6 @@ interface BuiltInProvider {
   readonly names: RegExp;
   /** The model of agents that name none. */
   readonly model: string;
-  /** Its own web search. */
   readonly webSearch: ModelTool;
   readonly searching: Searching;
 }

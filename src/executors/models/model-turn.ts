@@ -6,7 +6,6 @@ import { readSpentRecord, toSpentRecord } from "./spending.ts";
 import { type EndedTurn, readRecordedEnd, readTurnEnd } from "./turn-end.ts";
 import type { TurnPart } from "./turn-parts.ts";
 
-/** The answer of a model in one turn. */
 export interface ModelTurn extends EndedTurn {
   readonly parts: readonly TurnPart[];
   readonly usage: TokenUsage;

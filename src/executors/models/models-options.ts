@@ -13,7 +13,6 @@ export interface ModelsOptions {
   readonly providers: Readonly<Record<string, ConfiguredProvider>>;
   /** US dollars for a million tokens, by `provider:model` or model. */
   readonly prices: Readonly<Record<string, Price>>;
-  /** Keys of the built-in providers. */
   readonly keys: Readonly<Partial<Record<BuiltIn, string | undefined>>>;
   /** Paths of mock scripts in the configuration are relative to it. */
   readonly folder: string;

@@ -4,7 +4,6 @@ import type { SecurityLevel } from "./policy/terminal-policy.ts";
 import type { PtyHolder } from "./session/pty.ts";
 import type { TerminalSession } from "./session/terminal-session.ts";
 
-/** The configuration of terminals. */
 export interface TerminalOptions {
   readonly level: SecurityLevel;
   /** Every terminal runs in the sandbox; otherwise those that ask for it. */
@@ -35,7 +34,6 @@ export interface ConfinedProgram {
   readonly reach?: Reach | undefined;
 }
 
-/** The surroundings of all terminals of a process. */
 export interface TerminalSurroundings {
   /** The environment of this process. Terminals get a few harmless variables of it and nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -209,7 +209,6 @@ export class LoadedRuns {
     if (run.state.phase !== "finished") this.#parts.release(run.no);
   }
 
-  /** The outputs of a run that has ended. */
   async outputsOf(no: RunNo): Promise<{ readonly record: RunRecord; readonly outputs: Json }> {
     const { journal, graphs } = this.#parts;
     const record = await readRecord(journal, no);

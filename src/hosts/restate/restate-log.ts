@@ -99,7 +99,6 @@ interface RunCommitsParts {
   write(commits: RunCommits): void;
   /** The run has something to commit, and no entry waits for it. */
   unattended(commits: RunCommits): void;
-  /** The run has left memory. */
   left(commits: RunCommits): void;
   /** The process ends: what is left is written without Restate, and is not waited for. */
   isEnding(): boolean;

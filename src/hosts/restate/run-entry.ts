@@ -9,7 +9,6 @@ export type RunEntry =
   | { readonly type: "waits"; readonly forMs?: number }
   | { readonly type: "ended" };
 
-/** A commit of the session. */
 export interface CommitEntry {
   readonly type: "committed";
   readonly lastSeq: number;

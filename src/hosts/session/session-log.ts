@@ -6,7 +6,6 @@ export interface SessionLog {
   mark(run: Committer): void;
 }
 
-/** The log of a host. */
 export interface HostLog extends SessionLog {
   /** Resolves when nothing is left to commit. */
   drained(): Promise<void>;

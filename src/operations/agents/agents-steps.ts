@@ -8,7 +8,6 @@ export interface AgentsStep {
   readonly id: string;
   /** From 1. */
   readonly number: number;
-  /** The name in the file. */
   readonly name: string;
   readonly type: "agent" | "workflow";
 }

@@ -68,7 +68,6 @@ export async function readWorkflowAnswer(
   return { ...common, status: "failed", final_message: hasLast ? last : null, error: failed.error };
 }
 
-/** How the run of one agent has ended. */
 export async function readAgentAnswer(sources: RunSources, record: RunRecord): Promise<AgentAnswer> {
   const { outcome }: RunResult = await readRunResult(sources, record);
   const said = outcome.is === "completed" ? outcome.output : outcome.details;

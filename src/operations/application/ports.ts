@@ -133,7 +133,6 @@ export interface Execution {
   readonly findExecutor: FindExecutor;
   /** Puts values into prompt templates. */
   prompts(): Promise<PromptRenderer>;
-  /** Prices of models, for plans. */
   prices(): Promise<ModelPrices>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
   toolbox(): Promise<AgentToolbox>;
@@ -346,7 +345,6 @@ export interface SandboxState {
   readonly remedy?: string;
 }
 
-/** The records of the service beside runs. */
 export interface ServiceRecords {
   readonly keys: ApiKeys;
   readonly idempotency: IdempotencyKeys;
@@ -370,7 +368,6 @@ export interface AppHost extends RunHost {
   readonly role: "owner" | "guest";
   /** Process id of the owner. */
   readonly ownerPid: number;
-  /** The path of the owner's socket. */
   readonly ownerSocket: string;
   /**
    * Does a terminal tool over the terminals of the owner: they live and die with it. Throws `REQUEST_INVALID`,

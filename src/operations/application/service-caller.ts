@@ -1,7 +1,6 @@
 import type { KeyScope } from "../../ports/service/api-keys.ts";
 import type { Ports } from "./ports.ts";
 
-/** A caller of the service, by whatever protocol. */
 export interface ServiceCaller {
   /** Tells callers apart; no secret. */
   readonly id: string;

@@ -106,7 +106,6 @@ async function* findOld(app: Place & Stores, { statuses, days, runs }: KeepRule)
   }
 }
 
-/** Oldest first. */
 function oldestFirst(app: Stores, status: readonly RunStatus[]): AsyncGenerator<RunRecord> {
   return eachRun({ listRuns: async (filter) => (await journalOf(app)).listRuns(filter) }, { status, afterRun: 0 });
 }

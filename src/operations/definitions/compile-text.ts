@@ -25,7 +25,6 @@ export function holdTo(definition: CompiledDefinition, grant: Grant): CompiledDe
   return { ...definition, graph: { ...graph, settings: withGrant(graph.settings, grant) } };
 }
 
-/** The error of a definition with these problems. */
 export function definitionInvalid(source: string | undefined, problems: readonly ShownProblem[]): PawlError {
   const errors = problems.filter(({ severity }) => severity === "error");
   const [first] = errors;

@@ -42,7 +42,6 @@ export type StepChange = z.output<typeof stepSchema>;
 /** The changes as a request writes them. Absent ones stay as they were. */
 export type ChangedLimits = z.output<typeof limitsSchema>;
 
-/** All changes of a fork. */
 export interface ForkChanges {
   /** Values that take the place of those in the run's input, name by name. */
   readonly input: JsonObject;

@@ -10,7 +10,6 @@ export interface Awaited {
   readonly isOthers: boolean;
   /** A person laid the run down. */
   readonly isHeld: boolean;
-  /** Names of the events. */
   readonly events: readonly string[];
 }
 

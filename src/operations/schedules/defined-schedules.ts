@@ -8,7 +8,6 @@ import { leftOut } from "./change-schedule.ts";
 import { DEFAULT_SETTINGS } from "./create-schedule.ts";
 import { openFireTimes, type Timetable, toNext } from "./fire-times.ts";
 
-/** A schedule as a definition says it. */
 export interface DefinedSchedule extends DefinedTimetable, Pick<StoredSchedule, "id" | "workflow" | "tenantId"> {
   readonly source: Exclude<StoredSchedule["source"], "api">;
   /** The most that one of its runs may cost; `null`: no limit. Absent: unchanged. */
@@ -17,7 +16,6 @@ export interface DefinedSchedule extends DefinedTimetable, Pick<StoredSchedule, 
   readonly grant?: Grant | undefined;
 }
 
-/** One of the timetables of a definition. */
 interface DefinedTimetable extends Timetable {
   readonly says?: CronSettings | undefined;
 }

@@ -11,7 +11,6 @@ import { executorKindsOf } from "./executor-kinds.ts";
 export interface AgentQuestion {
   /** The command's choice. */
   readonly asked?: string;
-  /** The definition's settings. */
   readonly settings: JsonObject;
   /** The folder that a script's path is relative to. */
   readonly folder: string;

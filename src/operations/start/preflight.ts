@@ -180,7 +180,6 @@ interface Beginning {
   readonly toolsWithinMs: number;
 }
 
-/** A step where it is written. */
 interface Placed<Kind extends Step = Step> {
   readonly step: Kind;
   /** The workflow goes on where it fails. */

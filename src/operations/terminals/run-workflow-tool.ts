@@ -55,7 +55,6 @@ const runWorkflowResponse = workflowResult.extend({
 });
 export type RunWorkflowResponse = z.infer<typeof runWorkflowResponse>;
 
-/** The tool `run_workflow`, and with it every field of a request and an answer. */
 export const RUN_WORKFLOW = defineTool({
   name: "run_workflow",
   title: "Run a workflow",
@@ -93,7 +92,6 @@ ${WORKFLOW_LESSON}`,
   hints: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
 });
 
-/** A request to `run_workflow`. */
 export interface RunWorkflowRequest extends WorkflowLimits {
   readonly source:
     | { readonly definition: JsonObject }

@@ -12,7 +12,6 @@ import { withTrace } from "../start/with-trace.ts";
 import { nameOf, type TriggerTarget } from "./trigger-table.ts";
 
 export interface Delivery {
-  /** The triggered definitions. */
   readonly targets: readonly (TriggerTarget & Pick<Trigger, "name">)[];
   readonly requestId: string;
   readonly traceParent?: string | undefined;

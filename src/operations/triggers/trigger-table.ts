@@ -28,7 +28,6 @@ interface Armed<Kind extends Trigger["kind"]> {
   readonly target: TriggerTarget;
 }
 
-/** What a route starts, with the trigger that says so. */
 export type RouteTarget = TriggerTarget & Omit<Armed<"http">, "target">;
 
 /** What steps read as `trigger.name`. */
@@ -36,7 +35,6 @@ export function nameOf({ name }: { readonly name?: string | undefined }): { read
   return name === undefined ? {} : { name };
 }
 
-/** A trigger that is not armed. */
 export interface TriggerProblem {
   readonly code: ErrorCode;
   readonly message: string;

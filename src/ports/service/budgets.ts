@@ -39,7 +39,6 @@ export interface NotedShare extends RunShare {
   readonly holder: string;
 }
 
-/** A budget on one day. */
 export interface BudgetDay {
   readonly budget: string;
   readonly day: string;

@@ -13,7 +13,6 @@ export interface PublishedEvents {
   unregister(wait: WaitAddress): Promise<void>;
   /** By which fields steps wait for the event at this moment. */
   listFields(of: EventName): Promise<readonly (readonly string[])[]>;
-  /** The oldest wait for the event. */
   findWait(event: EventName & { readonly id: string }): Promise<EventWait | undefined>;
   /** False: it is another's, or its time is over. */
   claim(id: string, wait: Claim, now: number): Promise<boolean>;

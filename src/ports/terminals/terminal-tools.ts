@@ -246,7 +246,6 @@ export const TERMINAL_TOOLS = {
   }),
 } satisfies Readonly<Record<string, DefinedTool>>;
 
-/** One line of facts, and the output. */
 function describeCommand({ error, exit_code: code, output, ...facts }: JsonObject): string {
   const { elapsed_time: seconds, cwd, session_id, still_running: isRunning, shell_ended: hasEnded, exact } = facts;
   if (error !== null) return `error: ${error}`;

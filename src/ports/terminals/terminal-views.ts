@@ -10,9 +10,7 @@ export interface TerminalSummary {
   readonly rows: number;
   /** Whose run has opened it. Null: the application's own, or a person. */
   readonly tenant_id: string | null;
-  /** The run that has opened it. */
   readonly run_id: string | null;
-  /** The step of that run, by its path. */
   readonly step_path: string | null;
   /** ISO 8601. */
   readonly created_at: string;

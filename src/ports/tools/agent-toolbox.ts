@@ -11,7 +11,6 @@ export interface AgentToolbox {
   hold(holder: string, wanted: Pick<ToolboxRequest, "servers" | "folder">): void;
   /** Nothing waits for a person any more. */
   endRun(runId: string): Promise<void>;
-  /** The state of each server that this process knows. */
   states(): Promise<readonly ToolServerState[]>;
 }
 

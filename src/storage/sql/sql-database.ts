@@ -4,7 +4,6 @@ export type SqlValue = string | number | bigint | null;
 export interface Sql {
   /** Returns how many rows have changed. */
   run(text: string, ...parameters: readonly SqlValue[]): Promise<number>;
-  /** The first row. */
   get<Row>(text: string, ...parameters: readonly SqlValue[]): Promise<Row | undefined>;
   all<Row>(text: string, ...parameters: readonly SqlValue[]): Promise<readonly Row[]>;
 }

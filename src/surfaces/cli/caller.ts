@@ -23,9 +23,7 @@ export interface RunCaller extends Caller {
   follow(run: FollowedRun, stop: AbortSignal): Promise<"at rest" | "stopped">;
   /** A run without its steps. */
   readHead(runId: string): Promise<RunHead>;
-  /** A run with its steps. */
   readRun(runId: string): Promise<RunDescription>;
-  /** The graph of a run, or the one that it has called. */
   readGraph(runId: string, called?: string): Promise<Graph>;
   /** Webhooks of a run that wait for a server. */
   countUndelivered(runId: string): Promise<number>;

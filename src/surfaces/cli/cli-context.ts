@@ -63,7 +63,6 @@ export function hasLiveTerminal(): boolean {
   return io().stderr.isTTY === true && TERM !== "dumb" && (CI ?? "") === "";
 }
 
-/** Colours for what is written to a stream. */
 export function paintFor(stream: NodeJS.WriteStream): Paint {
   return createPaint(wantsColor({ isTty: stream.isTTY === true, env: io().env }));
 }

@@ -102,7 +102,6 @@ function itemsOf(output: unknown): readonly Json[] {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** The input of the operation, by the names of its fields. */
 async function toInput(operation: Operation, verb: CliVerb, { args, options }: Written): Promise<Given> {
   const { args: positions = [], fixed = {}, files = [], parts = [] } = verb;
   const usual = { ...verb.usual, ...(formatOf(options) === "text" ? verb.usualShown : {}) };

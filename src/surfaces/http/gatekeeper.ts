@@ -89,7 +89,6 @@ export class Gatekeeper {
     return withMethods(app, { grant, key, ...(maxCostMicro === undefined ? {} : { maxRunCostMicro: maxCostMicro }) });
   }
 
-  /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller {
     const key = c.get("key");
     const { from_api_key: isBelieved = false } = this.#app.config.settings.server.context;

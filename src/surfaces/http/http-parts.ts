@@ -19,7 +19,6 @@ export interface HttpParts extends ExecuteParts {
   readonly app: Ports;
   readonly runner: RequestRunner;
   readonly submissions: Submissions;
-  /** The version of Pawl. */
   readonly version: string;
   /** The triggers of the application's definitions, or of those that count for a tenant, as they are now. */
   triggers(tenantId?: string): Promise<TriggerTable>;
@@ -35,21 +34,17 @@ export interface HttpParts extends ExecuteParts {
   appFor(c: Context<HttpEnv>): Ports;
   /** What tenants have in use. */
   readonly quotas: Quotas;
-  /** The caller who was let in. */
   callerFor(c: Context<HttpEnv>): ServiceCaller;
   /** Speaks MCP. Throws `SERVER_STOPPING`. */
   mcp(request: Request, caller: ServiceCaller): Promise<Response>;
   /** Those that follow something. */
   readonly streams: OpenStreams;
-  /** Runs that are followed. */
   readonly followed: FollowedRuns;
-  /** The events of all runs. */
   readonly feed: EventFeed;
   /** Absent: nothing is counted. */
   readonly metrics: Metrics | undefined;
   /** Whether only this machine can reach the server. */
   readonly isLoopback: boolean;
-  /** One line for each request. */
   log(entry: RequestEntry): void;
   onDefect(error: unknown): void;
 }

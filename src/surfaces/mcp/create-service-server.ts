@@ -34,7 +34,6 @@ export interface ServiceServerParts extends WhoLists {
   /** The server is about to end: waiting callers are answered now. */
   readonly stopping: AbortSignal;
   readonly cancelled: AbortSignal | undefined;
-  /** The version of Pawl. */
   readonly version: string;
   readonly calls: CallsUnderWay;
 }

@@ -16,7 +16,6 @@ import { toErrorResult, toListedTool } from "./to-call-result.ts";
 import { addSubscriptions, type Watched } from "./watched.ts";
 
 export interface TerminalServerParts extends PerformingParts {
-  /** The version of Pawl. */
   readonly version: string;
   /** Those over runs, where they are asked for. */
   readonly runTools: readonly TerminalTool[];

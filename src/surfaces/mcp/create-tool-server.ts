@@ -8,7 +8,6 @@ import { toCallResult, toErrorResult, toListedTool } from "./to-call-result.ts";
 
 export interface ToolServerOptions {
   readonly tools: ToolSet;
-  /** The version of Pawl. */
   readonly version: string;
   /** List `core_state_getRuntimeValue` in place of `core.state.getRuntimeValue`, for clients that take no dots. */
   readonly plainNames: boolean;

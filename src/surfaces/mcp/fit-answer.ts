@@ -56,7 +56,6 @@ export function fitAnswer(
   return { note: `The answer is too long to be shown. ${whereRest}`.trim() };
 }
 
-/** The text of a resource. */
 export function writeResource(value: object): string {
   // Descriptions are plain data.
   const whereRest = "The CLI shows all of it: `pawl runs show RUN_ID --json --whole`.";

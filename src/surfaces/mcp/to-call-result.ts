@@ -65,7 +65,6 @@ function isEmpty(value: Json): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** A tool as `tools/list` shows it. */
 export function toListedTool({ title, description, inputSchema, hints, toText }: OfferedTool, name: string): Tool {
   return {
     name,

@@ -4,7 +4,6 @@ import type { Metrics } from "../../ports/metrics.ts";
 import type { ObservedRun } from "../../ports/run-observer.ts";
 
 export interface MetricsOptions {
-  /** Whether the tenant becomes a label. */
   readonly tenantLabel: boolean;
   /** Numbers that are read only when they are asked for. */
   readonly gauges: readonly MetricsGauge[];

@@ -14,7 +14,6 @@ export interface LowerContext extends Pick<ItemDomains, "domainOf" | "certain" |
   readonly declared: ReadonlySet<string>;
 }
 
-/** The fields that steps of every type have. */
 export type CommonFields = Pick<
   Step,
   | "id"

@@ -307,7 +307,6 @@ const elsewhere = {
   sub_workflow: "Add `type: sub_workflow`.",
 };
 
-/** One step, by its `type`. */
 export const step = variants("type", {
   common,
   kinds: {

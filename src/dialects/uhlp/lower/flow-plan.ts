@@ -156,7 +156,6 @@ function namesUnknown(
 export interface PlannedBlock {
   /** The id of its step where it has only one. */
   readonly onlyId: string | undefined;
-  /** The ids of its steps. */
   readonly ids: readonly string[];
   lower(inner: Partial<Omit<FlowScope, "level" | "owners">>): MachineFlow;
 }

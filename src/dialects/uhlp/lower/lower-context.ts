@@ -16,7 +16,6 @@ interface Undo {
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
-  /** The events that start it. */
   readonly startedBy: ReadonlySet<string>;
   readonly payload?: ExpressionScope["payload"];
   readonly outputs?: ExpressionScope["outputs"];
@@ -24,7 +23,6 @@ export interface LowerContext {
   readonly maxSteps: number;
   /** Every id of the file. */
   readonly stepIds: ReadonlySet<string>;
-  /** Names of variables of the run. */
   readonly runVariables: ReadonlySet<string>;
   /** The step that shapes the output of the workflow where it ends well. */
   readonly outputId: string | undefined;

@@ -156,7 +156,6 @@ function withFixed(
   return toObject([...Object.entries(fixed).map(([name, value]) => [name, literalIfAny(value)] as const), ...computed]);
 }
 
-/** The names of a step's input. */
 export function namesGiven({ params, inputMapping, target }: WorkBody): readonly string[] {
   return [params ?? target?.params, inputMapping].flatMap((map) => [...(map?.entries.keys() ?? [])]);
 }

@@ -126,7 +126,6 @@ export function conditionOf(body: StepBody): YamlScalar | undefined {
   return body !== undefined && "if" in body ? body.if : undefined;
 }
 
-/** The blocks that run inside a step. */
 export function blocksOf(body: StepBody): readonly Block[] {
   if (body === undefined) return [];
   const undo = toList(body.compensate);

@@ -280,7 +280,6 @@ type Approval =
   /** The text that the model gets instead of a result. */
   | { readonly kind: "no"; readonly told: string };
 
-/** Reads an answer that is on record. */
 function readApproval(record: Json | undefined, { input }: ToolCallPart): Approval {
   if (!isJsonObject(record)) return { kind: "notAsked" };
   const { answer, comment, edited } = record;

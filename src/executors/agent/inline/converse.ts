@@ -25,7 +25,6 @@ import { toCounted } from "./tool-media.ts";
 import { withTarget, withUniqueIds } from "./tool-names.ts";
 import type { Transcript, TranscriptTurn } from "./transcript.ts";
 
-/** An agent that is ready to begin, or to go on. */
 export interface ReadyAgent {
   readonly request: AgentRequest;
   readonly task: Task;

@@ -21,7 +21,6 @@ import { describeUnmatched, nearestName } from "../../output/near-names.ts";
 import { type AgentRequest, readAgentRequest } from "./agent-request.ts";
 import { type NamedTool, namesTool } from "./tool-names.ts";
 
-/** The tools of an agent. */
 export interface GatheredTools {
   readonly tools: readonly AgentTool[];
   /** Tools of the provider's own. */

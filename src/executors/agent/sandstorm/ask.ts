@@ -33,7 +33,6 @@ export interface Line {
   /** What the agent may spend. Undefined: nothing limits it. */
   readonly maxCostMicro: number | undefined;
   readonly loweredBy: Reservation["loweredBy"];
-  /** Puts the call on record. */
   record(): Promise<SettleCall>;
   /** Called when the agent has begun. */
   onWorking: Accepted;

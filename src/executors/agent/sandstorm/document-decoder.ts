@@ -16,7 +16,6 @@ export type Decoded =
 export interface DocumentDecoder {
   /** `data` of one SSE event. */
   push(data: string): Generator<Decoded>;
-  /** The stream has ended. */
   end(): Generator<Decoded>;
 }
 

@@ -6,7 +6,6 @@ import { type AgentInput, readAgentInput } from "../agent-input.ts";
 import { chooseServer, type Server, type ServerOptions, toRouteUrl } from "./choose-server.ts";
 import { readText } from "./request-timeouts.ts";
 
-/** A run in the server's own list. */
 interface ServerRun {
   readonly id: string;
   /** The beginning. */

@@ -39,11 +39,9 @@ import { nameTools, toAliases } from "./name-tools.ts";
 type Pinned = Pick<ToolboxRequest, "servers" | "folder" | "reach" | "tenantId">;
 
 export interface ToolboxOptions {
-  /** The application's own servers. */
   readonly own: McpServers;
   /** Connects all of them. The caller closes it. */
   readonly pool: ServerPool;
-  /** The servers of a pinned definition. */
   readPinned(servers: JsonObject, around: Omit<Pinned, "servers">): McpServers;
   readonly validators: JsonSchemas;
 }

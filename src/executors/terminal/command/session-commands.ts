@@ -18,7 +18,6 @@ export interface CommandEnd {
   readonly isShellEnd: boolean;
 }
 
-/** A command that was typed into a shell. */
 export interface ShellCommand {
   readonly number: number;
   readonly text: string;
@@ -62,7 +61,6 @@ export class SessionCommands {
     return this.#last?.isEndTold === false ? this.#last : (this.#running.at(-1) ?? this.#last);
   }
 
-  /** The latest that was begun. */
   get latest(): ShellCommand | undefined {
     return this.#last;
   }

@@ -58,7 +58,6 @@ export interface InputNote {
 /** The facts about a session that are known from its beginning. */
 export interface SessionFacts {
   readonly id: string;
-  /** The command of the request. */
   readonly command: string;
   readonly webUrl: string | null;
   /** The run that opened it, and closes it at its end. */

@@ -34,9 +34,7 @@ const RESET = "\u001bc";
 export class TerminalSession {
   readonly facts: SessionFacts;
   readonly screen: TerminalScreen;
-  /** All of its output. */
   readonly stream = new OutputStream();
-  /** The commands of `run_command`. */
   readonly commands = new SessionCommands(this.stream);
   readonly #model: Terminal;
   readonly #output: OutputSinceInput;

@@ -6,7 +6,6 @@ import type { JsonObject } from "../../../core/json.ts";
 import type { Reach } from "../../../core/trust/grant.ts";
 import type { TerminalPolicy } from "../policy/terminal-policy.ts";
 
-/** The caller of a tool, and how the call may be broken off. */
 export interface ToolCall {
   readonly signal?: AbortSignal;
   /** By a workflow: it has limits of its own and does not count against the calls of a minute. */

@@ -171,7 +171,6 @@ function buildConfinedEnvironment(
 }
 
 interface ShellCommand {
-  /** The program of the request. */
   readonly program: string;
   readonly args: readonly string[];
 }

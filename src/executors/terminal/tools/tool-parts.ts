@@ -11,7 +11,6 @@ import type { TerminalSession } from "../session/terminal-session.ts";
 import type { TerminalOptions, TerminalSurroundings } from "../terminal-options.ts";
 import type { Gate, ToolCall } from "./gate.ts";
 
-/** The parts that every tool works with. */
 export interface ToolParts {
   readonly options: TerminalOptions;
   readonly surroundings: TerminalSurroundings;

@@ -155,7 +155,6 @@ export class OwnAccount implements BudgetAccount {
   }
 }
 
-/** Adds to the amounts that are limited. */
 function addAmounts(limits: Amounts, by: Amounts): Amounts {
   return Object.fromEntries(
     AMOUNTS.flatMap((of) => {

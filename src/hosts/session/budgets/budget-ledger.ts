@@ -441,7 +441,6 @@ export class BudgetLedger {
     });
   }
 
-  /** The run leaves memory. */
   leave(run: LiveRun): void {
     this.note(run, true);
     this.#payers.delete(run);

@@ -16,7 +16,6 @@ export interface PolicyParts {
   env(name: string): string | undefined;
 }
 
-/** The task whose outcome is judged. */
 interface JudgedTask {
   readonly run: LiveRun;
   readonly path: string;

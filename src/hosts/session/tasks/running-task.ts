@@ -72,7 +72,6 @@ export class RunningTask implements Task, StartNote {
   /** A person is asked about a budget: it is given back, and goes on after the answer. */
   isHeldBack = false;
   #calls = 0;
-  /** Settles calls that were not settled yet. */
   #openCalls: Set<SettleCall> | undefined;
   log: Json[] | undefined;
   /** The policies that its output must satisfy. */

@@ -23,7 +23,6 @@ export async function bindAll(run: LiveRun, instance: Instance, exprs: readonly 
 /** What is called with them is told at the last moment, and no record has their values. Prompts read them as any other value. */
 const TAKE_VARIABLES: ReadonlySet<ExecutorKind> = new Set(["code", "http", "mcp", "terminal"]);
 
-/** What a task is given. */
 export interface TaskInput {
   /** With `${NAME}` in place of variables of the environment where its executor takes them. */
   readonly input: Json;

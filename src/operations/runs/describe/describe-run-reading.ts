@@ -65,7 +65,6 @@ export async function applyStored(
   return history.apply(event);
 }
 
-/** A graph that a run has pinned. */
 export async function readPinnedGraph(app: Pick<Stores, "records">, hash: string): Promise<Graph> {
   return (await loadGraph((await app.records()).journal, hash, new Map())).graph;
 }

@@ -60,7 +60,6 @@ type StepLife =
       readonly failure: StepFailure | undefined;
     };
 
-/** The history of one step instance, over all its attempts. */
 export class StepHistory {
   readonly path: string;
   readonly scope: Scope;
@@ -82,7 +81,6 @@ export class StepHistory {
   givenSeq = 0;
   /** The event that holds the latest attempt's log; 0: none. */
   logSeq = 0;
-  /** Decisions of policies, over all its attempts. */
   decisions: readonly PolicyDecision[] = [];
   /** What the process that drives the run has not. */
   lacks: string | undefined;
@@ -180,7 +178,6 @@ export function newAttempt(
   };
 }
 
-/** The status of a live instance. */
 export function statusOfPhase(phase: InstancePhase): StepStatus {
   switch (phase) {
     case "blocked":

@@ -16,7 +16,6 @@ export async function readRequestFile(file: RequestFile): Promise<ExecuteRequest
   return readRequest(await readRequestBody(file));
 }
 
-/** The request as it is sent. */
 export async function readRequestBody({ file, folder, workflowId }: RequestFile): Promise<Json> {
   return withWorkflow(parseJson(await readTextFile(resolve(folder, file)), file), workflowId);
 }

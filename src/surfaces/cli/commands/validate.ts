@@ -9,7 +9,6 @@ import type { RemoteParts } from "../remote/perform-remotely.ts";
 
 const INVALID = 3;
 
-/** Checks a file. */
 type Check = (file: string) => Promise<TextValidation>;
 
 /** With the files that it names. */

@@ -12,7 +12,6 @@ export interface RemoteParts {
   readonly voice: Voice;
 }
 
-/** A command as a server does it. */
 export type RemoteCommand = (parts: RemoteParts) => Promise<number>;
 
 /** Has a server do a command, and returns the exit code. */

@@ -83,7 +83,6 @@ export function addDev(program: Command, openApp: OpenApp, exitWith: (code: numb
     });
 }
 
-/** `pawl test`, which opens an application for each test. */
 export function addTest(program: Command, openApp: OpenApp, exitWith: (code: number) => void): void {
   program
     .command("test")
@@ -107,7 +106,6 @@ export function addTest(program: Command, openApp: OpenApp, exitWith: (code: num
     });
 }
 
-/** `pawl completion`. */
 export function addCompletion(program: Command, exitWith: (code: number) => void): void {
   program
     .command("completion")

@@ -22,7 +22,6 @@ const TOPICS: Readonly<Record<string, string>> = {
   webhooks: "messages to other servers, and what became of them",
 };
 
-/** The verbs of operations. */
 export function addOperations(program: Command, perform: Perform, operations: readonly Operation[]): void {
   for (const operation of operations) {
     if ("no" in operation.cli || "byHand" in operation.cli) continue;

@@ -121,7 +121,6 @@ async function answerRun(parts: HttpParts, c: Context<HttpEnv>, asked: AskedRun)
   return ran.is === "parked" ? answerJson(c, { ...answer, status: ran.record.status }, 202) : answerJson(c, answer);
 }
 
-/** A request to an agent, or to a workflow of agents. */
 interface AgentsRequest {
   readonly message: string;
   /** The conversation that it belongs to. Agents with `include_history` remember it. */
@@ -145,7 +144,6 @@ function readAgentsRequest(body: Json, field: MessageField): AgentsRequest {
   throw invalid(`\`session_id\` must be a text of 1 to ${MAX_SESSION_ID_CHARS} characters.`);
 }
 
-/** Makes the input of a workflow of agents. */
 function toAgentsInput({ message, sessionId }: AgentsRequest): JsonObject {
   return { message, ...(sessionId === undefined ? {} : { session_id: sessionId }) };
 }

@@ -26,7 +26,6 @@ export interface Endpoint {
   readonly content?: { readonly mediaType: string } | undefined;
   /** The schema of `data` in the envelope, or another media type. */
   readonly answer: z.ZodType | { readonly mediaType: string };
-  /** The status of a success. */
   readonly status: 200 | 201 | 202;
   /** Further statuses of a success. */
   readonly otherStatuses: readonly (200 | 201 | 202 | 204)[];

@@ -19,7 +19,6 @@ interface Runnable {
   readonly savedAt: number;
 }
 
-/** The definitions in files of the application. */
 export type ListFiles = (app: Ports) => Promise<readonly RegisteredDefinition[]>;
 
 /** Definitions that clients have saved, which are compiled once. */

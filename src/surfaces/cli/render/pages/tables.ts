@@ -15,7 +15,6 @@ type Page = Pick<PageOptions, "paint" | "width">;
 
 const LONGEST_VALUE = 100;
 
-/** The page of `pawl agents show`. */
 export function renderAgent({ name, description, origin, settings, servers }: ShownAgent, page: Page): string {
   const head = [`${line(name)}  (${line(origin)})`, ...(description === null ? [] : [line(description)])];
   const rows = settings.map(({ setting, value, origin: from }): Segment[] => [
@@ -101,7 +100,6 @@ export function renderWorkflows(
   return named.length === 0 ? library : `${renderList(NAMED, named, options)}\n\n${library}`;
 }
 
-/** The page of `pawl webhooks show`. */
 export function renderWebhook(webhook: WebhookWithAttempts, { now }: PageOptions): string {
   const at = (time: string) => formatTime(Date.parse(time), now);
   const lines = [
