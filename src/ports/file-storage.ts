@@ -16,6 +16,12 @@ export interface Addition extends KnownLength {
   readonly content: Uint8Array;
 }
 
+export interface ListedFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedAt: number;
+}
+
 /** The application's own files. Paths are relative and `/`-separated; one that leaves the storage is refused with `STORAGE_PATH_INVALID`. */
 export interface FileStorage {
   read(path: string): Promise<Uint8Array | undefined>;
@@ -33,9 +39,7 @@ export interface FileStorage {
    * the file is shorter. See `KnownLength`.
    */
   extend(path: string, addition: Addition): Promise<void>;
-  list(
-    prefix: string,
-  ): Promise<readonly { readonly path: string; readonly bytes: number; readonly modifiedAt: number }[]>;
+  list(prefix: string): Promise<readonly ListedFile[]>;
   /** False if there was none. */
   remove(path: string): Promise<boolean>;
 }

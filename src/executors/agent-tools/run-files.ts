@@ -1,6 +1,7 @@
 import { isPawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { isNumber, type JsonObject } from "../../core/json.ts";
+import { decodeUtf8 } from "../../ports/decode-utf8.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
 import type { AgentTool, ToolCallResult } from "../../ports/tools/agent-toolbox.ts";
 
@@ -75,7 +76,7 @@ async function read({ path, encoding, offset }: JsonObject, files: FileStorage):
     return toErrorResult(`It is larger than ${MAX_FILE_BYTES} bytes.`);
   const content = found === undefined ? undefined : await files.read(place.path);
   if (content === undefined) return toErrorResult(`There is no file ${writeExact(path)}.`);
-  const text = encoding === "base64" ? Buffer.from(content).toString("base64") : decode(content);
+  const text = encoding === "base64" ? Buffer.from(content).toString("base64") : decodeUtf8(content, "drop");
   if (text === undefined) return toErrorResult("It is no text. Read it with `encoding` base64.");
   const from = isNumber(offset) ? Number(offset) : 0;
   const end = from + MAX_READ_CHARS;
@@ -123,14 +124,6 @@ function toPlace(path: unknown): Place {
   if (isOdd || parts.some((part) => part === "" || part === "." || part === ".."))
     return { ok: false, reason: "A path is relative to the folder and stays in it, e.g. notes/plan.md." };
   return { ok: true, path: written };
-}
-
-function decode(content: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(content);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Tells the model what the storage refuses. */

@@ -3,6 +3,7 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
 import { grantOf } from "../../core/trust/grant.ts";
+import { decodeUtf8 } from "../../ports/decode-utf8.ts";
 import type { ToolCall } from "../../ports/tools/tool-set.ts";
 import { appId, type CoreTool, defineCoreTool, succeeded } from "./core-tool.ts";
 import { type DefinitionFolder, MAX_ENTRIES } from "./definition-folder.ts";
@@ -64,7 +65,8 @@ function readTool(folder: DefinitionFolder): CoreTool {
     async ({ file_path: path, revision: asked, encoding: wanted }) => {
       const found = await folder.read(path);
       checkRevision(asked, path, found.revision);
-      const text = wanted === "base64" ? Buffer.from(found.content).toString("base64") : readText(found.content);
+      const text =
+        wanted === "base64" ? Buffer.from(found.content).toString("base64") : decodeUtf8(found.content, "keep");
       if (text === undefined) {
         const remedy = "Ask for it with `encoding: base64`.";
         throw new PawlError("FILE_NOT_TEXT", { message: `${path} is not UTF-8 text.`, remedy });
@@ -121,7 +123,7 @@ function diffTool(folder: DefinitionFolder): CoreTool {
         throw new PawlError("MCP_ARGUMENTS_INVALID", { message: "`diff_content` is missing: what is to be changed." });
       const found = await folder.read(path);
       checkRevision(asked, path, found.revision);
-      const text = readText(found.content);
+      const text = decodeUtf8(found.content, "keep");
       if (text === undefined) {
         throw new PawlError("FILE_NOT_TEXT", { message: `${path} is not UTF-8 text, so a diff cannot change it.` });
       }
@@ -215,13 +217,4 @@ function checkRevision(asked: string | null | undefined, path: string, present: 
   throw new PawlError("REVISION_UNKNOWN", {
     message: `"${path}" has the revision ${present}; older ones are not kept.`,
   });
-}
-
-/** Undefined: it is not UTF-8. */
-function readText(found: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(found);
-  } catch {
-    return undefined;
-  }
 }

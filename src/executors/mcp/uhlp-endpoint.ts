@@ -4,6 +4,7 @@ import { writeExact } from "../../core/exact-json.ts";
 import { isBase64 } from "../../core/expressions/encodings.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import { decodeUtf8 } from "../../ports/decode-utf8.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
 import type {
   DefinitionFile,
@@ -198,12 +199,7 @@ function mayBeBase64(content: string): boolean {
 
 function decodeBase64(content: string): string | undefined {
   const packed = content.replace(/\s/g, "");
-  if (packed.length % 4 !== 0) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(packed, "base64"));
-  } catch {
-    return undefined;
-  }
+  return packed.length % 4 === 0 ? decodeUtf8(Buffer.from(packed, "base64"), "drop") : undefined;
 }
 
 /** The body as text; undefined where it is larger, and then the rest is not read. */

@@ -13,15 +13,9 @@ import { isProgramFile, looksLikeFile } from "./looks-like-file.ts";
 import { fileNotFound, fileWanted, readTextFile } from "./read-text-file.ts";
 import type { RegistryPlaces } from "./registry.ts";
 
-export interface DefinitionPlaces {
+export interface DefinitionPlaces extends RegistryPlaces {
   /** The folders that relative paths are relative to, tried in this order. */
   readonly folders: readonly string[];
-  readonly appDir: string;
-  readonly maxSteps?: number;
-  readonly envAllowed?: readonly string[];
-  readonly isLenient?: boolean;
-  readonly agentsFile?: string;
-  readonly library?: RegistryPlaces["library"];
   readonly findSaved?: NamedPlaces["findSaved"];
   /** Whatever the reference looks like, it is a name. */
   readonly onlyNames?: boolean;

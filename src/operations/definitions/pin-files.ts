@@ -11,6 +11,7 @@ import { isMisspelt } from "../../dialects/did-you-mean.ts";
 import { renderProblem } from "../../dialects/render-problem.ts";
 import { findMissingFunction } from "../../dialects/work/find-missing-function.ts";
 import type { ShownProblem } from "../../hosts/compiled-definition.ts";
+import { decodeUtf8 } from "../../ports/decode-utf8.ts";
 import { refuseOutOfFiles } from "./read-text-file.ts";
 
 export interface FilesToPin {
@@ -123,11 +124,8 @@ async function readInside(
 }
 
 function toText(path: string, bytes: Uint8Array): { readonly text: string } | { readonly fault: Fault } {
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch {
-    return { fault: { code: "FILE_NOT_TEXT", message: `${path} is not UTF-8 text.` } };
-  }
+  const text = decodeUtf8(bytes, "drop");
+  return text === undefined ? { fault: { code: "FILE_NOT_TEXT", message: `${path} is not UTF-8 text.` } } : { text };
 }
 
 function isOutside(path: string): boolean {

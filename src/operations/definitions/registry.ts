@@ -1,6 +1,7 @@
 import { dirname, join, relative } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { EVERYTHING } from "../../core/trust/grant.ts";
+import type { LoadOptions } from "../../dialects/definition.ts";
 import { listNames } from "../../dialects/list-names.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { listAgentFiles } from "./agents/agent-files.ts";
@@ -30,10 +31,7 @@ export interface RegisteredFile {
   readonly beside: readonly string[];
 }
 
-export interface RegistryPlaces extends FilePlaces {
-  readonly maxSteps?: number;
-  readonly envAllowed?: readonly string[];
-  readonly isLenient?: boolean;
+export interface RegistryPlaces extends FilePlaces, Pick<LoadOptions, "maxSteps" | "envAllowed" | "isLenient"> {
   /** A cache of all definitions. Without it they are read and compiled for every question. */
   readonly library?: { list(): readonly RegisteredDefinition[] } | undefined;
 }

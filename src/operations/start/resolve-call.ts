@@ -1,11 +1,12 @@
 import { dirname } from "node:path";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { isJsonObject, type Json } from "../../core/json.ts";
 import { refuseUngranted } from "../../core/trust/check-grant.ts";
-import { allows, type Grant, meet } from "../../core/trust/grant.ts";
+import { allows, meet } from "../../core/trust/grant.ts";
 import { withMaxStates } from "../../dialects/terminal/lower.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
+import type { ResolveCall } from "../../hosts/session/steps/step-parts.ts";
 import type { Ports } from "../application/ports.ts";
 import { compileText } from "../definitions/compile-text.ts";
 import { foldersOf } from "../definitions/definition-files.ts";
@@ -17,23 +18,7 @@ import { fromMessage, isMessage } from "./input/read-message.ts";
 import { toRunInput } from "./input/to-run-input.ts";
 import { callersGrant } from "./run-grants.ts";
 
-interface Call {
-  readonly workflow: Json;
-  readonly input: Json;
-  /**
-   * Of a terminal workflow's call: its limits, and that it names registered workflows only. Of a call in a sequence of
-   * agents: that the input is a message, to be put in whichever form the called workflow takes.
-   */
-  readonly terms?: Json;
-  /** Those of the calling run. */
-  readonly options: JsonObject;
-  /** That of the definition that calls. */
-  readonly grant: Grant;
-  /** The tenant of the calling run. */
-  readonly tenantId?: string | undefined;
-  /** The name comes from an input or an output, and not from whoever wrote the workflow. */
-  readonly isComputed?: boolean;
-}
+type Call = Omit<Parameters<ResolveCall>[0], "isComputed"> & { readonly isComputed?: boolean };
 
 export type CallingApplication = Pick<Ports, "appDir" | "config" | "library" | "service">;
 
@@ -44,7 +29,7 @@ export type CallingApplication = Pick<Ports, "appDir" | "config" | "library" | "
 export async function resolveCall(
   app: CallingApplication,
   { workflow, input, terms, isComputed = false, ...run }: Call,
-): Promise<{ readonly definition: CompiledDefinition; readonly input: JsonObject; readonly timeoutMs?: number }> {
+): ReturnType<ResolveCall> {
   if (!isJsonObject(input)) throw new PawlError("INPUT_INVALID", { message: "The input of a workflow is an object." });
   if (terms === undefined) {
     const definition = await findCalled(app, workflow, { ...run, isComputed, onlyNames: false });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { toIsoTime } from "../../core/iso-time.ts";
+import type { ListedFile } from "../../ports/file-storage.ts";
 import type { Stores } from "../application/ports.ts";
 import { type Frozen, timeSchema } from "../schemas.ts";
 
@@ -16,15 +17,7 @@ export async function listStoredFiles(app: Stores, prefix: string): Promise<read
   return files.map(describeStoredFile);
 }
 
-export function describeStoredFile({
-  path,
-  bytes,
-  modifiedAt,
-}: {
-  readonly path: string;
-  readonly bytes: number;
-  readonly modifiedAt: number;
-}): StoredFile {
+export function describeStoredFile({ path, bytes, modifiedAt }: ListedFile): StoredFile {
   return { path, bytes, modified_at: toIsoTime(modifiedAt) };
 }
 

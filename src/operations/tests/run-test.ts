@@ -20,7 +20,7 @@ import { problemsOf } from "../definitions/compile-text.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { type RunReading, readRunHistory } from "../runs/describe/describe-run-reading.ts";
 import { eachEvent } from "../runs/each-event.ts";
-import { readRunResult } from "../runs/read-run-result.ts";
+import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
 import { isOfThisPlace } from "../start/preflight.ts";
 import { findStartable, prepareUnasked } from "../start/prepare-run.ts";
 import type { Death } from "./deaths.ts";
@@ -46,8 +46,8 @@ export interface TestReport {
 
 /** What the same run must come to after a death. */
 export interface TestEnd {
-  readonly runId: string;
   readonly record: RunRecord;
+  readonly outcome: RunResult["outcome"];
   readonly outputs: Json | undefined;
   readonly paths: readonly string[];
   readonly calls: readonly StandInCall[];
@@ -93,23 +93,14 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
   const host = await app.host();
   const { id } = await host.startRun({ ...prepared, options });
   const stuck = await play(app, id, test);
-  const record = await host.settled(id);
-  const reading = await readRunHistory(await app.records(), record);
-  const differences = stuck === undefined ? await compare({ ...parts, reading }, record, test.expect) : [stuck];
-  const { outcome } = await readRunResult(await app.records(), record);
+  const { reading, ...ended } = await readEnded(parts, id);
   return {
     name: test.name,
-    failures: differences,
+    failures: stuck === undefined ? compare(ended, test.expect) : [stuck],
     durationMs: Math.round(performance.now() - began),
-    end: {
-      runId: id,
-      record,
-      outputs: outcome.is === "completed" ? outcome.output : undefined,
-      paths: [...reading.history.steps.keys()],
-      calls: [...parts.calls],
-    },
+    end: { ...ended, calls: [...parts.calls] },
     steps: stepsOfFile(reading.history.state.graph.root),
-    ran: new Set([...reading.history.steps.keys()].map(withoutNumbers)),
+    ran: new Set(ended.paths.map(withoutNumbers)),
   };
 }
 
@@ -125,11 +116,9 @@ export interface KillReport {
 export async function goOnAfter(parts: TestParts, test: WorkflowTest, death: Death, end: TestEnd): Promise<KillReport> {
   const { app, calls } = parts;
   await app.clock.moveTo(death.at);
-  const stuck = await play(app, end.runId, test);
-  const record = await (await app.host()).settled(end.runId);
-  const sources = await app.records();
-  const reading = await readRunHistory(sources, record);
-  const { steps: known } = (await readRunHistory(sources, record, { upTo: death.seq })).history;
+  const stuck = await play(app, end.record.id, test);
+  const { reading, ...ended } = await readEnded(parts, end.record.id);
+  const { steps: known } = (await readRunHistory(await app.records(), ended.record, { upTo: death.seq })).history;
   const lost = death.calls.filter(
     ({ path, attempt }) => known.get(path)?.attempts.find((each) => each.attempt === attempt)?.endedAt === undefined,
   );
@@ -144,10 +133,7 @@ export async function goOnAfter(parts: TestParts, test: WorkflowTest, death: Dea
   const outputs = expected.outputs ?? end.outputs;
   const status = end.record.status as Expectations["status"];
   const wanted = { ...expected, status, ...(outputs === undefined ? {} : { outputs }) };
-  const failures = [
-    ...(await compare({ ...parts, reading, lost }, record, wanted)),
-    ...comparePathsWith(end.paths, [...reading.history.steps.keys()]),
-  ];
+  const failures = [...compare(ended, wanted, lost), ...comparePathsWith(end.paths, ended.paths)];
   const paths = (asked: readonly StandInCall[]) => asked.map(({ path }) => path);
   const allowed = countOf([...paths(end.calls), ...paths(lost)]);
   for (const [path, count] of countOf(paths(calls)))
@@ -212,26 +198,27 @@ async function lookAfter(
   return "moved";
 }
 
-interface Ran extends TestParts {
-  readonly reading: RunReading;
-  /** Calls whose answers a death has taken: they may have been a try of their own, or the same one again. */
-  readonly lost?: readonly StandInCall[];
+async function readEnded({ app, calls }: TestParts, id: string): Promise<TestEnd & { readonly reading: RunReading }> {
+  const record = await (await app.host()).settled(id);
+  const sources = await app.records();
+  const reading = await readRunHistory(sources, record);
+  const { outcome } = await readRunResult(sources, record);
+  const outputs = outcome.is === "completed" ? outcome.output : undefined;
+  return { record, reading, outcome, outputs, paths: [...reading.history.steps.keys()], calls };
 }
 
-async function compare(
-  { app, calls, reading, lost = [] }: Ran,
-  record: Parameters<typeof readRunResult>[1],
+/** `lost`: calls whose answers a death has taken. They may have been a try of their own, or the same one again. */
+function compare(
+  { record, outcome, outputs: given, paths, calls }: TestEnd,
   { status, error, outputs, ran, not_run, calls: counts, inputs, max_cost_usd }: Expectations,
-): Promise<readonly string[]> {
-  const { outcome } = await readRunResult(await app.records(), record);
+  lost: readonly StandInCall[] = [],
+): readonly string[] {
   const why = outcome.is === "failed" ? ` (${outcome.code}: ${outcome.message})` : "";
   const found: string[] = [];
   if (record.status !== status) found.push(`status: ${record.status}${why}, and not ${status}`);
   if (error !== undefined && (outcome.is === "completed" || outcome.code !== error))
     found.push(`error: ${outcome.is === "completed" ? "none" : outcome.code}, and not ${error}`);
-  if (outputs !== undefined)
-    found.push(...differences(outputs, outcome.is === "completed" ? outcome.output : undefined, "outputs"));
-  const paths = [...reading.history.steps.keys()];
+  if (outputs !== undefined) found.push(...differences(outputs, given, "outputs"));
   found.push(...comparePaths(paths, ran, not_run));
   for (const [step, count] of counts) {
     const tries = calls.filter((call) => isNamed(step, call)).length;

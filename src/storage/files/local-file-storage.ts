@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readlink, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { isPawlError } from "../../core/errors/pawl-error.ts";
-import type { Addition, ByteRange, FileStorage, KnownLength } from "../../ports/file-storage.ts";
+import type { Addition, ByteRange, FileStorage, KnownLength, ListedFile } from "../../ports/file-storage.ts";
 import {
   changedMeanwhile,
   INCOMING,
@@ -15,12 +15,6 @@ import { extendDurably, ifThere, isSystemError, toFileFailure, writeDurably } fr
 
 /** Others may be faster so many times in a row. */
 const MAX_TRIES = 20;
-
-interface StoredFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly modifiedAt: number;
-}
 
 /**
  * The application's files in a folder. A link that leads out of the folder is refused when a path goes through it;
@@ -72,10 +66,10 @@ export class LocalFileStorage implements FileStorage {
     }
   }
 
-  async list(prefix: string): Promise<readonly StoredFile[]> {
+  async list(prefix: string): Promise<readonly ListedFile[]> {
     const folders = parseStoragePrefix(prefix);
     if (folders.length > 0) await this.#refuseWayOut(prefix, folders);
-    const files: StoredFile[] = [];
+    const files: ListedFile[] = [];
     for await (const file of this.#walk(folders.join("/"))) {
       if (file.path.startsWith(prefix)) files.push(file);
     }
@@ -169,7 +163,7 @@ export class LocalFileStorage implements FileStorage {
   }
 
   /** Real files only: neither links nor unfinished writes. */
-  async *#walk(folder: string): AsyncIterable<StoredFile> {
+  async *#walk(folder: string): AsyncIterable<ListedFile> {
     const place = join(this.#folder, folder);
     const readNames = () => this.#openUnmoved(place, folder, (_, end) => readdir(end, { withFileTypes: true }));
     const found = await ifThere(place, readNames, []).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import type { Addition, ByteRange, FileStorage, KnownLength } from "../../ports/file-storage.ts";
+import type { Addition, ByteRange, FileStorage, KnownLength, ListedFile } from "../../ports/file-storage.ts";
 import { changedMeanwhile, invalidStoragePath, parseStoragePath, parseStoragePrefix } from "../storage-path.ts";
 import { foldParts } from "./fold-parts.ts";
 import { MIN_PART_BYTES, type PutOptions, type S3Bucket, type StoredObject } from "./s3-bucket.ts";
@@ -9,12 +9,6 @@ const FILES = "files/";
 const MAX_KEY_BYTES = 1_024;
 /** Folders of a path that are looked for at once. */
 const LOOKS_AT_ONCE = 16;
-
-interface StoredFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly modifiedAt: number;
-}
 
 /**
  * The application's files as objects `files/PATH`, which any program can read. An addition writes the object anew, if it is still the
@@ -66,10 +60,10 @@ export class S3FileStorage implements FileStorage {
     await this.#put(key, Buffer.concat([kept?.content ?? Buffer.of(), content]), { over: seen ?? "nothing" });
   }
 
-  async list(prefix: string): Promise<readonly StoredFile[]> {
+  async list(prefix: string): Promise<readonly ListedFile[]> {
     parseStoragePrefix(prefix);
     await this.#fold();
-    const files: StoredFile[] = [];
+    const files: ListedFile[] = [];
     for await (const { key, bytes, modifiedAt } of this.#bucket.list(FILES + prefix)) {
       const path = key.slice(FILES.length);
       if (isPath(path)) files.push({ path, bytes, modifiedAt });

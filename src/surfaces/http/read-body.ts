@@ -2,6 +2,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json } from "../../core/json.ts";
 import { currentRequest, holdInMemory, weighJson } from "../../operations/limits/quotas.ts";
 import { parseJson } from "../../operations/parse-json.ts";
+import { decodeUtf8 } from "../../ports/decode-utf8.ts";
 import { inTurn, passTurn } from "../../ports/turns.ts";
 
 const LONG_BODY = 100_000;
@@ -52,7 +53,7 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
     const message = `The body is encoded (\`Content-Encoding: ${encoding}\`), and is read as it is.`;
     throw new PawlError("REQUEST_INVALID", { message, remedy: "Send plain JSON, without `Content-Encoding`." });
   }
-  const text = decodeUtf8(await readBody(request, maxBytes));
+  const text = decodeUtf8(await readBody(request, maxBytes), "keep");
   if (text === undefined) throw new PawlError("REQUEST_INVALID", { message: "The body is not valid UTF-8." });
   if (type === null && text !== "") throw notJson("The request does not say what its body is.");
   if (text.trim() !== "") {
@@ -71,18 +72,6 @@ export async function readJsonBody(request: Request, maxBytes: number, whereEmpt
 /** Some clients begin with a byte order mark, which a reader of JSON may ignore (RFC 8259, section 8.1). */
 function withoutMark(text: string): string {
   return text.startsWith("\ufeff") ? text.slice(1) : text;
-}
-
-/** Keeps nothing from one text to the next. */
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** Undefined: it is no UTF-8. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i;

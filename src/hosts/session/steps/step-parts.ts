@@ -31,8 +31,12 @@ export type AwaitedEvents = Pick<PublishedEvents, "register" | "unregister" | "g
 export type ResolveCall = (call: {
   readonly workflow: Json;
   readonly input: Json;
-  /** The terms of the call, beside its input. */
+  /**
+   * Of a terminal workflow's call: its limits, and that it names registered workflows only. Of a call in a sequence of
+   * agents: that the input is a message, to be put in whichever form the called workflow takes.
+   */
   readonly terms?: Json;
+  /** Those of the calling run. */
   readonly options: JsonObject;
   /** That of the definition that calls. */
   readonly grant: Grant;

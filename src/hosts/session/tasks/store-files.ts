@@ -1,4 +1,5 @@
 import { toArtifactFolder } from "../../../ports/artifact-folder.ts";
+import { decodeUtf8 } from "../../../ports/decode-utf8.ts";
 import type { Asks, Outcome, ProducedFile } from "../../../ports/executor.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 import type { RunningTask, TaskParts } from "./running-task.ts";
@@ -105,11 +106,7 @@ function makeUnique(name: string, taken: ReadonlySet<string>): string {
 
 /** Masks secrets in texts. Other content is kept as it is. */
 function maskText(content: Uint8Array, mask: (text: string) => string): Uint8Array | string {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
-    const masked = mask(text);
-    return masked === text ? content : masked;
-  } catch {
-    return content;
-  }
+  const text = decodeUtf8(content, "keep");
+  const masked = text === undefined ? undefined : mask(text);
+  return masked === undefined || masked === text ? content : masked;
 }

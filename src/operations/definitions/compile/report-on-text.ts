@@ -23,7 +23,7 @@ export interface DefinitionReport {
 }
 
 /** The origin of a text, and the defaults for what it leaves open. */
-export interface TextOrigin {
+export interface TextOrigin extends Omit<LoadOptions, "select" | "agentFiles" | "hasWorkflow"> {
   /** What it may reach. The compiled graph keeps it, so that executors hold to it too. */
   readonly grant: Grant;
   /** Its name for people, shown with every problem. */
@@ -32,15 +32,6 @@ export interface TextOrigin {
   readonly folders: readonly string[];
   /** Fetches them from where the text comes from, instead of from folders. */
   read?(path: string): Promise<string>;
-  readonly maxSteps?: number;
-  /** Environment variables that terminal workflows may read; none where it is absent. */
-  readonly envAllowed?: readonly string[];
-  /** Likely misspellings are warnings. Default: errors. */
-  readonly isLenient?: boolean;
-  /** Agent steps are answered in this process: what they could not do there is warned about. */
-  readonly hasInlineAgents?: boolean;
-  /** Whether reports can be printed as PDF. Absent: nothing is said of it. */
-  hasChromium?(): boolean;
   /** Which part of a file of agents is meant. */
   readonly select?: Exclude<Selection, "all">;
   /** Definitions that a file of agents may name beside its own. Absent: none. */

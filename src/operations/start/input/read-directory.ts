@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isPawlError, PawlError } from "../../../core/errors/pawl-error.ts";
 import type { JsonObject } from "../../../core/json.ts";
+import { decodeUtf8 } from "../../../ports/decode-utf8.ts";
 import type { FileStorage } from "../../../ports/file-storage.ts";
 
 /** The folder that files are read from. */
@@ -46,7 +47,7 @@ export async function readDirectory(source: FileSource, wanted: Wanted): Promise
     const content = await readOne(source, path);
     total += content.byteLength;
     if (total > MAX_TOTAL_BYTES) throw tooMuch(source, `has more than ${MAX_TOTAL_BYTES} bytes of text`);
-    const text = decode(content);
+    const text = content.includes(0) ? undefined : decodeUtf8(content, "drop");
     if (text === undefined) continue;
     items.push({ path, name: path.split("/").at(-1) ?? path, bytes: content.byteLength, text });
   }
@@ -123,15 +124,6 @@ function unreadable({ shown }: FileSource, why: string, cause: unknown): PawlErr
       "Let the user that Pawl runs as read it, or leave it out by `directory: {include: ...}` in the `input_schema`.",
     cause,
   });
-}
-
-function decode(content: Uint8Array): string | undefined {
-  if (content.includes(0)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(content);
-  } catch {
-    return undefined;
-  }
 }
 
 function tooMuch({ shown }: FileSource, why: string): PawlError {

@@ -15,11 +15,12 @@ import { describeSubmitted, type RunRequest } from "../../../operations/start/su
 import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import { nameOf, type RouteTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
+import { decodeUtf8 } from "../../../ports/decode-utf8.ts";
 import type { RunRecord } from "../../../ports/journal.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, idempotencyKeyOf, pathOf, targetOf } from "../path-of.ts";
-import { decodeUtf8, readBody } from "../read-body.ts";
+import { readBody } from "../read-body.ts";
 import { toHttpResponse } from "../to-http-response.ts";
 import { tellRun, wantsEvents } from "./tell-run.ts";
 
@@ -284,7 +285,7 @@ async function toFile(file: File): Promise<JsonObject> {
 
 /** What is no UTF-8 is base64. */
 function toText(bytes: Uint8Array): { readonly content: string; readonly encoding: "utf8" | "base64" } {
-  const text = decodeUtf8(bytes);
+  const text = decodeUtf8(bytes, "keep");
   return text === undefined
     ? { content: Buffer.from(bytes).toString("base64"), encoding: "base64" }
     : { content: text, encoding: "utf8" };

@@ -5,9 +5,10 @@ import { answerApproval, findApproval, findOpenApproval } from "../../../operati
 import { openApprovalLink } from "../../../operations/approvals/approval-link.ts";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
 import { parseJson } from "../../../operations/parse-json.ts";
+import { decodeUtf8 } from "../../../ports/decode-utf8.ts";
 import { statusOfError } from "../answer-error.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
-import { decodeUtf8, readBody } from "../read-body.ts";
+import { readBody } from "../read-body.ts";
 
 const MAX_BYTES = 100_000;
 
@@ -22,7 +23,7 @@ export async function answerLink(parts: HttpParts, c: Context<HttpEnv>): Promise
     c.set("key", key);
     const app = parts.appFor(c);
     if (c.req.method !== "POST") return toPage(formOf(await findOpenApproval(app, id), key.name));
-    const fields = new URLSearchParams(decodeUtf8(await readBody(c.req.raw, MAX_BYTES)) ?? "");
+    const fields = new URLSearchParams(decodeUtf8(await readBody(c.req.raw, MAX_BYTES), "keep") ?? "");
     const answer = fields.get("answer");
     if (answer !== "approve" && answer !== "reject")
       throw new PawlError("REQUEST_INVALID", { message: "The form says neither yes nor no." });

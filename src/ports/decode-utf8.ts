@@ -1,0 +1,11 @@
+const KEEPS_MARK = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const DROPS_MARK = new TextDecoder("utf-8", { fatal: true });
+
+/** Undefined: it is no UTF-8. `mark`: what becomes of a byte order mark at the beginning. */
+export function decodeUtf8(bytes: Uint8Array, mark: "keep" | "drop"): string | undefined {
+  try {
+    return (mark === "keep" ? KEEPS_MARK : DROPS_MARK).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
