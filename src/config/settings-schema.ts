@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseExact } from "../core/exact-json.ts";
+import { orElse } from "../core/or-else.ts";
 import { GRANT_WORDS, parseGrant } from "../core/trust/parse-grant.ts";
 import { NESTED_SETTINGS } from "./nested-settings.ts";
 import type { SettingDescription } from "./setting-description.ts";
@@ -90,9 +91,5 @@ function splitAtCommas(value: unknown): unknown {
 
 function parseJsonText(value: unknown): unknown {
   if (typeof value !== "string") return value;
-  try {
-    return parseExact(value) as unknown;
-  } catch {
-    return value;
-  }
+  return orElse(() => parseExact(value) as unknown, value);
 }

@@ -1,3 +1,5 @@
+import { orElse } from "../core/or-else.ts";
+
 /** Why a cron expression cannot be used; undefined if it can. Five fields, or a nickname such as `@daily`. */
 export async function explainCron(expression: string): Promise<string | undefined> {
   const isNickname = expression.startsWith("@");
@@ -18,9 +20,5 @@ export async function explainCron(expression: string): Promise<string | undefine
 
 /** An IANA name. */
 export function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
+  return orElse(() => new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "", false);
 }

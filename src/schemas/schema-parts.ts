@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
+import { orElse } from "../core/or-else.ts";
 
 /** A schema inside another one. */
 export interface SchemaPart {
@@ -59,9 +60,5 @@ export function findReferred(root: JsonObject, reference: Json | undefined): Jso
 }
 
 function decode(part: string): string {
-  try {
-    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return part;
-  }
+  return orElse(() => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"), part);
 }

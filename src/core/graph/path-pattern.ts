@@ -1,3 +1,5 @@
+import { orElse } from "../or-else.ts";
+
 /** A path of an application with parameters: `/api/tasks/{taskId}`. */
 export interface PathPattern {
   readonly written: string;
@@ -43,11 +45,7 @@ export function splitPath(path: string): readonly string[] {
 /** Undefined: it is not encoded as it should be. */
 export function decodeSegment(segment: string): string | undefined {
   if (!segment.includes("%")) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => decodeURIComponent(segment), undefined);
 }
 
 function parseSegment(part: string): Segment | { readonly fault: PatternFault } {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Effect } from "../../core/history/events.ts";
 import type { JsonObject } from "../../core/json.ts";
+import { orElse } from "../../core/or-else.ts";
 import { type ReadJson, readJson } from "../../core/parse-json.ts";
 import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 import type { Failed, Outcome } from "../../ports/executor.ts";
@@ -121,11 +122,7 @@ function toUnreadable(
 /** Undefined: it is no text. */
 function readText({ body, headers }: Answered): string | undefined {
   const charset = CHARSET.exec(headers["content-type"] ?? "")?.[1] ?? "utf-8";
-  try {
-    return new TextDecoder(charset, { fatal: true }).decode(body);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => new TextDecoder(charset, { fatal: true }).decode(body), undefined);
 }
 
 /** Without those that hold secrets. */

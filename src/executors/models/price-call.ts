@@ -1,3 +1,4 @@
+import { orElse } from "../../core/or-else.ts";
 import type { Price } from "./models-options.ts";
 import type { ProviderAccess } from "./provider-access.ts";
 
@@ -47,12 +48,8 @@ async function readPriceList(
     ...(cacheRead === 0 ? {} : { cache_read_tokens: cacheRead }),
     ...(cacheWrite === 0 ? {} : { cache_write_tokens: cacheWrite }),
   };
-  try {
-    return calcPrice(tokens, modelId, { provider })?.total_price;
-  } catch {
-    // Numbers that contradict each other: more was cached than read.
-    return undefined;
-  }
+  // Numbers that contradict each other: more was cached than read.
+  return orElse(() => calcPrice(tokens, modelId, { provider })?.total_price, undefined);
 }
 
 /** Ollama, vLLM and the like: free or not, there is no price list for them. */

@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { orElse } from "../../core/or-else.ts";
 import { toSystemCallFilter } from "./kernel/system-call-filter.ts";
 import type { SandboxSpec, Visible } from "./sandbox.ts";
 
@@ -148,19 +149,11 @@ function entriesOf(folder: string, without: readonly string[]): string[] {
 }
 
 function copyLink(path: string): string[] {
-  try {
-    return ["--symlink", readlinkSync(path), path];
-  } catch {
-    return [];
-  }
+  return orElse(() => ["--symlink", readlinkSync(path), path], []);
 }
 
 function readEntries(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return orElse(() => readdirSync(folder, { withFileTypes: true }), []);
 }
 
 function hide(path: string): string[] {

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { orElse } from "../../core/or-else.ts";
 
 /** Why there is no sandbox, and what would help. */
 export interface Refusal {
@@ -83,9 +84,5 @@ function readMachine(): Machine {
 }
 
 function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
+  return orElse(() => readFileSync(path, "utf8"), undefined);
 }

@@ -1,5 +1,6 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { orElse } from "../../core/or-else.ts";
 
 /** Equal stamps, equal contents: for who does not want to read again what has not changed. By path. */
 export async function stampAll(files: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -8,19 +9,11 @@ export async function stampAll(files: readonly string[]): Promise<ReadonlyMap<st
 
 /** The stamp of one file, read synchronously, which is faster than waiting for it. Undefined if it cannot be read. */
 export function stampNow(file: string): string | undefined {
-  try {
-    return toStamp(statSync(file, { bigint: true }));
-  } catch {
-    return undefined;
-  }
+  return orElse(() => toStamp(statSync(file, { bigint: true })), undefined);
 }
 
 async function stampOf(file: string): Promise<string> {
-  try {
-    return toStamp(await stat(file, { bigint: true }));
-  } catch {
-    return "none";
-  }
+  return stat(file, { bigint: true }).then(toStamp, () => "none");
 }
 
 function toStamp({ mtimeNs, ctimeNs, size, ino }: BigIntStats): string {

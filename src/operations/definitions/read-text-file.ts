@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
+import { orElse } from "../../core/or-else.ts";
 import { didYouMean } from "../../dialects/did-you-mean.ts";
 import { isProgramFile } from "./looks-like-file.ts";
 
@@ -59,11 +60,7 @@ export function fileWanted(path: string, cause?: unknown): PawlError {
 const MAX_LISTED = 5;
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => !name.startsWith("."));
-  } catch {
-    return [];
-  }
+  return orElse(() => readdirSync(folder).filter((name) => !name.startsWith(".")), []);
 }
 
 /** Nothing is wrong with the file: the process has too much open at the moment. Throws `SERVER_BUSY`. */

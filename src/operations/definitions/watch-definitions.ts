@@ -91,9 +91,6 @@ export class DefinitionWatch {
 }
 
 async function inodeOf(folder: string): Promise<number | undefined> {
-  try {
-    return (await stat(folder)).ino;
-  } catch {
-    return undefined;
-  }
+  const found = await stat(folder).catch(() => undefined);
+  return found?.ino;
 }

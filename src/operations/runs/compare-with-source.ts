@@ -43,9 +43,5 @@ function hasChanged(now: string | undefined, pinned: string | undefined): boolea
 }
 
 async function textOf(file: string, workflow: string): Promise<string | undefined> {
-  try {
-    return await readDefinitionText(file, workflow);
-  } catch {
-    return undefined;
-  }
+  return readDefinitionText(file, workflow).catch(() => undefined);
 }

@@ -39,9 +39,6 @@ export function layOutProject(dir: string): Promise<LaidOut> {
 
 /** The file itself, or what is in the folder. */
 async function listFiles(name: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(join(EXAMPLES, name))).sort().map((file) => `${name}/${file}`);
-  } catch {
-    return [name];
-  }
+  const inside = await readdir(join(EXAMPLES, name)).catch(() => undefined);
+  return inside?.sort().map((file) => `${name}/${file}`) ?? [name];
 }

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
+import { orElse } from "../../core/or-else.ts";
 import { makeFolder } from "../make-folder.ts";
 import { tryLock } from "../try-lock.ts";
 import { toReadFailure } from "./storage-failure.ts";
@@ -72,11 +73,7 @@ function lockFile(dataDir: string): DatabaseSync | undefined {
 }
 
 function readSignOfLife(dataDir: string): number | undefined {
-  try {
-    return statSync(lockPath(dataDir)).mtimeMs;
-  } catch {
-    return undefined;
-  }
+  return orElse(() => statSync(lockPath(dataDir)).mtimeMs, undefined);
 }
 
 function giveSignOfLife(dataDir: string): void {
@@ -108,12 +105,8 @@ function writeOwnerInfo(dataDir: string, info: OwnerInfo): void {
 }
 
 function readOwnerInfo(dataDir: string): OwnerInfo | undefined {
-  try {
-    return toOwnerInfo(parseExact(readFileSync(infoFile(dataDir), "utf8")));
-  } catch {
-    // Missing or unreadable: then it informs about nothing.
-    return undefined;
-  }
+  // Missing or unreadable: then it informs about nothing.
+  return orElse(() => toOwnerInfo(parseExact(readFileSync(infoFile(dataDir), "utf8"))), undefined);
 }
 
 function toOwnerInfo(info: Json): OwnerInfo | undefined {

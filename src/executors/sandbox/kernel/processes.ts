@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
+import { orElse } from "../../../core/or-else.ts";
 import { hasBrand } from "./brand.ts";
 
 /** The kernel's facts about other processes. A process that has just ended reads as nothing. */
@@ -97,11 +98,7 @@ function numberAfter(text: string, label: string): number {
 
 /** None where it cannot be read. */
 export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return orElse(() => readdirSync(folder), []);
 }
 
 function processNames(): string[] {
@@ -110,11 +107,7 @@ function processNames(): string[] {
 
 /** A file of the kernel; empty where it is not there. */
 export function readKernel(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
+  return orElse(() => readFileSync(path, "latin1"), "");
 }
 
 const WITHIN_MS = 3_000;

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
+import { orElse } from "../../../core/or-else.ts";
 import { readStat } from "../../sandbox/kernel/processes.ts";
 import { type ShellKind, toShellKind } from "./shell-lines.ts";
 
@@ -33,20 +34,12 @@ export function canCarryMarks({ name }: FrontProgram): boolean {
 
 /** Undefined: the program is gone. `pid`: the one that the terminal was opened with. */
 export function findFront(pid: number): FrontProgram | undefined {
-  try {
-    return process.platform === "linux" ? findByProc(pid) : findByPs(pid);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => (process.platform === "linux" ? findByProc(pid) : findByPs(pid)), undefined);
 }
 
 /** The folder that a program is in; where that cannot be seen, undefined. */
 export function folderOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => readlinkSync(`/proc/${pid}/cwd`), undefined);
 }
 
 // Fields of `readStat`: the group in front of the terminal, and where the stack begins, which every start of

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, sep } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
+import { orElse } from "../../../core/or-else.ts";
 import { goesOn, NOTHING_TYPED, readTypedLines, type TypedLine, type TypedLines } from "../input/typed-line.ts";
 import { findHarm, findHarmWithin, type Harm } from "./find-harm.ts";
 
@@ -199,11 +200,7 @@ function isInside(folder: string, root: string | undefined): boolean {
 }
 
 function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => realpathSync(path), undefined);
 }
 
 interface BlockedWord {

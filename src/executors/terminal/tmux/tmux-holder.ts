@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
+import { orElse } from "../../../core/or-else.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
 import { createBrander } from "../pty-host/program.ts";
 import type { LeftSession, Pty, PtyEvents, PtyHolder, PtySpec, SessionFacts } from "../session/pty.ts";
@@ -166,11 +167,7 @@ async function askOnce({ program, socket }: TmuxServer, format: string): Promise
 }
 
 function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir).filter((name) => /^session_[0-9a-f]{8}$/.test(name));
-  } catch {
-    return [];
-  }
+  return orElse(() => readdirSync(dir).filter((name) => /^session_[0-9a-f]{8}$/.test(name)), []);
 }
 
 /** Throws `TERMINAL_BACKEND_MISSING` where there is no tmux, or only an old one. */

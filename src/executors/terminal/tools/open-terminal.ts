@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
+import { orElse } from "../../../core/or-else.ts";
 import type { ToolInput, ToolOutput } from "../../../ports/terminals/terminal-tools.ts";
 import { findProgram } from "../../sandbox/find-tools.ts";
 import type { StandingProgram } from "../../sandbox/sandbox.ts";
@@ -83,11 +84,7 @@ function findProblem(folder: string, environment: Readonly<Record<string, string
 }
 
 function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+  return orElse(() => statSync(path).isDirectory(), false);
 }
 
 function isVariable(name: string, value: string): boolean {

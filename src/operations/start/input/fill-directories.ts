@@ -80,12 +80,8 @@ async function findSource(app: FillingApplication, { name, named, standsIn }: Na
 }
 
 async function toFolder(path: string): Promise<string | undefined> {
-  try {
-    // With the slash: a file is no folder.
-    return await realpath(`${path}${sep}`);
-  } catch {
-    return undefined;
-  }
+  // With the slash: a file is no folder.
+  return realpath(`${path}${sep}`).catch(() => undefined);
 }
 
 async function isListed({ appDir, config }: FillingApplication, folder: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
 import type { Json } from "../../../core/json.ts";
+import { orElse } from "../../../core/or-else.ts";
 import { OPERATOR } from "../../../core/trust/approvers.ts";
 import { approve, listApprovals, reject, skip } from "../../../operations/approvals/approvals.ts";
 import type { OpenApproval } from "../../../operations/approvals/describe-run-approvals.ts";
@@ -97,9 +98,5 @@ async function toAnswer(
 }
 
 function parse(text: string): Json | undefined {
-  try {
-    return parseExact(text);
-  } catch {
-    return undefined;
-  }
+  return orElse(() => parseExact(text), undefined);
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { parseExact, writeExact } from "../../../core/exact-json.ts";
+import { orElse } from "../../../core/or-else.ts";
 
 interface Running {
   readonly pid: number;
@@ -142,20 +143,13 @@ async function isOf(cluster: string, { adminUrl }: Running): Promise<boolean> {
 }
 
 async function readNoted(path: string): Promise<Running | undefined> {
-  try {
-    return parseExact(await readFile(path, "utf8")) as Running;
-  } catch {
-    return undefined;
-  }
+  const text = await readFile(path, "utf8").catch(() => "");
+  return orElse(() => parseExact(text) as Running, undefined);
 }
 
 /** False: there is no such process. */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
-  }
+  return orElse(() => process.kill(pid, name), false);
 }
 
 /** That of the address where it is free, else any. */
