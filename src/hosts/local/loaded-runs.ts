@@ -1,16 +1,18 @@
 import { ChurnMap } from "../../core/churn-map.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
+import type { Instance, RunState } from "../../core/history/run-state.ts";
+import type { DeathOfProcess } from "../../core/interpreter/attempt/crashes.ts";
 import { isParked, nextTimerAt } from "../../core/interpreter/run-status.ts";
 import { START_TIMER } from "../../core/interpreter/timers.ts";
-import type { Json } from "../../core/json.ts";
+import type { Json, JsonObject } from "../../core/json.ts";
 import type { ClaimedRun, RunNo, RunRecord } from "../../ports/journal.ts";
+import type { FindExecutor } from "../executors.ts";
 import { UseTracker } from "../session/budgets/use-tracker.ts";
 import { loadOutputs, tellHeld } from "../session/finish-run.ts";
 import { LiveRun, type LiveRunHooks, type LiveRunParts } from "../session/live-run.ts";
 import { rebuildRun } from "../session/rebuild-run.ts";
 import { loadReusable } from "../session/reuse/reuse.ts";
 import { CostLookUp, OpenCalls } from "../session/tasks/lost-calls.ts";
-import { findWorkTraits } from "../session/tasks/work-traits.ts";
 import { RunValues, type ValueSources } from "../session/values/run-values.ts";
 import { filesOfTenant } from "../tenant-files.ts";
 import { findRecord, readRecord } from "./find-record.ts";
@@ -221,4 +223,24 @@ export class LoadedRuns {
 function refuseEnded({ id, completedAt, status }: RunRecord): void {
   if (completedAt === undefined) return;
   throw new PawlError("RUN_FINISHED", { message: `The run ${id} has ended: ${status}.` });
+}
+
+type WorkTraits = Pick<DeathOfProcess, "runsElsewhere" | "reservesCalls">;
+
+/**
+ * Finds what executors say of the work of tasks in flight: whether it is done elsewhere, so that it cannot have taken the process
+ * down, and whether each call is on record before it is sent. Of an executor that is not found any more neither is known.
+ */
+async function findWorkTraits(findExecutor: FindExecutor, state: RunState, options: JsonObject): Promise<WorkTraits> {
+  const elsewhere = new Set<Instance>();
+  const reserving = new Set<Instance>();
+  for (const instance of state.active.values()) {
+    const { step } = instance.step;
+    if (instance.phase !== "dispatched" || step.kind !== "task") continue;
+    const { settings } = instance.scope.frame.graph.graph;
+    const executor = await findExecutor(step.executor, { options, settings }).catch(() => undefined);
+    if (executor?.runsElsewhere === true) elsewhere.add(instance);
+    if (executor?.reservesCalls === true) reserving.add(instance);
+  }
+  return { runsElsewhere: (instance) => elsewhere.has(instance), reservesCalls: (instance) => reserving.has(instance) };
 }
