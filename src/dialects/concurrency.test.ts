@@ -79,3 +79,26 @@ test.each([
   expect(JSON.stringify(problems)).toContain(said);
   expect(problems[0]?.place?.line).toBe(line);
 });
+
+const uhlpDebounce = (debounce: string) => uhlp(debounce).replace("concurrency:", "debounce:");
+const sandcastleDebounce = (debounce: string) => sandcastle(debounce).replace("concurrency:", "debounce:");
+
+test.each([
+  [uhlpDebounce("{key: trigger.payload.customer, wait: 10s, scope: app}"), { key: { op: "first" }, scope: "app" }],
+  [sandcastleDebounce('{key: "{input.customer}", wait: 10}'), { key: { root: "input", path: ["customer"] } }],
+])("`debounce` says how long a run waits for a newer one: %s", async (text, shared) => {
+  const { problems, graph } = await loadDefinition({ text });
+  expect(problems).toEqual([]);
+  expect(graph?.concurrency).toMatchObject({ limit: 1, whenFull: "cancelOlder", waitMs: 10_000, ...shared });
+});
+
+test.each([
+  [uhlpDebounce("{}"), "wait"],
+  [uhlpDebounce("{delay: 10s}"), "Write `wait`, such as `1m`."],
+  [uhlpDebounce("{wait: 10s}\nconcurrency: {}"), "not both"],
+  [uhlpDebounce("{wait: 10s, key: steps.a.output.x}"), "STEP_UNKNOWN"],
+  [sandcastleDebounce("{wait: 10s}\nconcurrency: {}"), "not both"],
+  [sandcastleDebounce('{wait: 10s, key: "{steps.a.output}"}'), "The `key` of `debounce` reads something other"],
+])("what `debounce` cannot mean is said: %s", async (text, said) => {
+  expect(JSON.stringify((await loadDefinition({ text })).problems)).toContain(said);
+});

@@ -29,16 +29,31 @@ export const RATE_FIELDS = {
   scope: optional(text({ pattern: "^[\\w.-]{1,100}$" }), "Workflows with the same scope are counted together."),
 };
 
+export const DEBOUNCE =
+  "A run begins when no other one with its key has been started for a time; of those that were started meanwhile only the newest begins. Instead of `concurrency`.";
+export const WAIT =
+  "The time: so long after its start a run begins, unless another one with its key is started before.";
+
+/** What `debounce` means to the engine: a run in wait has the one place of its key until a newer one takes it over. */
+export const toDebounce = (waitMs = 1) => ({ limit: 1, whenFull: "cancelOlder", waitMs }) as const;
+
+/** The two share the line of a run. */
+export function reportBoth(at: Range, problems: ProblemList): void {
+  const message = "A workflow has `concurrency` or `debounce`, not both.";
+  problems.error({ code: "VALUE_INVALID", at, message, remedy: "Leave one of them out." });
+}
+
 /** What others call the choice. */
 const FOREIGN = ["onConflict", "on_conflict", "overlap", "behavior", "mode", "strategy", "policy", "onFull"];
 /** With what to write. */
 export const foreignChoices = (remedy: string) => Object.fromEntries(FOREIGN.map((name) => [name, remedy]));
 /** What others call the time. */
-const FOREIGN_TIMES = ["period", "interval", "window", "every", "duration", "within"];
-export const foreignTimes = Object.fromEntries(FOREIGN_TIMES.map((name) => [name, "Write `per`, such as `1m`."]));
+const FOREIGN_TIMES = ["period", "interval", "window", "every", "duration", "within", "delay", "delay_ms", "timeout"];
+export const foreignTimes = (word: "per" | "wait") =>
+  Object.fromEntries(FOREIGN_TIMES.map((name) => [name, `Write \`${word}\`, such as \`1m\`.`]));
 
 /** The key is computed before anything of the run is there but its input. */
-export function reportKey(of: "concurrency" | "rate", at: Range, problems: ProblemList): void {
+export function reportKey(of: "concurrency" | "rate" | "debounce", at: Range, problems: ProblemList): void {
   const message = `The \`key\` of \`${of}\` reads something other than what the run is started with.`;
   problems.error({ code: "EXPRESSION_INVALID", at, message, remedy: "Read a field of the input." });
 }

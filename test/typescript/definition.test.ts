@@ -203,6 +203,12 @@ test.each<readonly [string, Callback, string]>([
     () => workflow("w", { rate: { limit: 1_001, per: "1m" } }, () => 1),
     "`limit` of `rate` is `1001`",
   ],
+  [
+    "two ways to wait",
+    () => workflow("w", { debounce: { wait: "1m" }, runsAtOnce: {} }, () => 1),
+    "has `runsAtOnce` and `debounce`",
+  ],
+  ["no time to wait", () => workflow("w", { debounce: odd({}) }, () => 1), "`wait` of `debounce` is missing"],
   ["an option that is misspelt", () => run("a", {}, () => 1, odd({ retries: 3 })), "`retries` is no option of `a`"],
   ["half a version", () => run("a", {}, () => 1, { version: 1.5 }), "`version` of `a` is `1.5`"],
   ["a growth of pauses", () => run("a", {}, () => 1, { retry: odd({ attempts: 2, backoff: "cubic" }) }), "`backoff`"],

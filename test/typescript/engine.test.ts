@@ -482,6 +482,19 @@ test("of runs with one key as many begin within a time as `rate` says, and one t
   expect(await (await pawl.start(flow, { customer: "b" })).result()).toBe("b");
 });
 
+test("of runs that are started one after another only the newest begins, as `debounce` says", async () => {
+  const flow = workflow(
+    "debounced",
+    { input: z.object({ customer: z.string(), n: z.number() }), debounce: { key: "customer", wait: "1s" } },
+    ({ input }) => run("work", { input }, ({ input }) => input.n),
+  );
+  const pawl = await open({ workflows: [flow] });
+  const first = await pawl.start(flow, { customer: "a", n: 1 });
+  const second = await pawl.start(flow, { customer: "a", n: 2 });
+  await expect(first.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" });
+  expect(await second.result()).toBe(2);
+});
+
 test("of runs with one key as many go on as `runsAtOnce` says, the others in their order, and one that is skipped is refused", async () => {
   const order: string[] = [];
   let most = 0;

@@ -42,10 +42,12 @@ export interface Concurrency {
   readonly whenFull: WhenFull;
   /** Workflows with the same scope share places. Absent: the workflow's own. */
   readonly scope?: string;
+  /** A run begins so long after its start, and gives its place back when it begins. Absent: at once, and when it ends. */
+  readonly waitMs?: number;
 }
 
 /** Of the runs with one key at most `limit` begin within `perMs`, whenever that time begins. */
-export interface Rate extends Omit<Concurrency, "whenFull"> {
+export interface Rate extends Omit<Concurrency, "whenFull" | "waitMs"> {
   readonly perMs: number;
   readonly whenFull: Exclude<WhenFull, "cancelOlder">;
 }

@@ -93,6 +93,8 @@ export interface RunPlace {
   readonly key: string;
   readonly limit: number;
   readonly whenFull: WhenFull;
+  /** It has its place until it begins, which it does so long after its start. */
+  readonly waitMs?: number;
 }
 
 /** A person has suspended the run. It stays so until a person resumes it, even if processes start and end meanwhile. */

@@ -1,5 +1,5 @@
 import { suggest } from "../did-you-mean.ts";
-import { reportKey } from "../places.ts";
+import { reportBoth, reportKey } from "../places.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { checkFields } from "./check-fields.ts";
@@ -26,11 +26,12 @@ export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: Pr
   for (const slot of workflow.storagePath === undefined ? [] : slotsOf(workflow.storagePath)) {
     checkStepExists(slot, graph, problems);
   }
-  for (const option of ["concurrency", "rate"] as const) {
+  for (const option of ["concurrency", "rate", "debounce"] as const) {
     const { key } = workflow[option] ?? {};
     for (const slot of key === undefined ? [] : slotsOfValue(key))
       if (slot.reference.to !== "input") reportKey(option, slot, problems);
   }
+  if (workflow.concurrency !== undefined && workflow.debounce !== undefined) reportBoth(workflow.debounce.at, problems);
   checkFields({ workflow, graph, domains, problems });
 }
 

@@ -40,6 +40,7 @@ function toWorkflow(read: ReadWorkflow, reader: Reader, hasChromium: () => boole
     schedule: read.schedule,
     concurrency: read.concurrency,
     rate: read.rate,
+    debounce: read.debounce,
     limits: toRunLimits(read.limits, read.max_cost_usd),
     input: toInputContract(read.input_schema),
     envAllowed: (read.env?.allow ?? []).map(({ value }) => value),

@@ -4,6 +4,7 @@ import type { CronSettings, DagFlow, Graph, Rate, Trigger, WhenFull } from "../.
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import type { JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
+import { toDebounce } from "../places.ts";
 import type { DefinedFunction } from "./open-definition.ts";
 import { AMOUNT, ANYTHING, COUNT, checkOptions, DURATION, needed, oneOf, SCHEMA, TEXT } from "./options.ts";
 import { placeOfCaller } from "./place.ts";
@@ -49,6 +50,8 @@ export interface WorkflowOptions<In, Out> {
     /** Workflows with the same scope are counted together. */
     readonly scope?: string;
   };
+  /** A run begins when no other one with its key has been started for a time; of the others only the newest begins. Instead of `runsAtOnce`. */
+  readonly debounce?: { readonly key?: string; readonly wait: Duration; readonly scope?: string };
   /** What starts it by itself, where the engine serves. */
   readonly trigger?: StartedBy | readonly StartedBy[];
 }
@@ -114,6 +117,7 @@ function checkOptionsOf(name: string, options: WorkflowOptions<object, object>):
     concurrency: COUNT,
     runsAtOnce: ANYTHING,
     rate: ANYTHING,
+    debounce: ANYTHING,
     trigger: ANYTHING,
   });
   const then = oneOf("stop", "ask");
@@ -130,10 +134,15 @@ function checkOptionsOf(name: string, options: WorkflowOptions<object, object>):
   const rate = { key, limit: needed(most), per: needed(DURATION), whenFull: oneOf("queue", "skip"), scope: TEXT };
   if (options.rate !== undefined) checkOptions("`rate`", options.rate, rate);
   checkOptions("`budget`", options.budget ?? {}, { usd: AMOUNT, tokens: COUNT, tries: COUNT, then });
+  const { debounce, runsAtOnce } = options;
+  if (debounce === undefined) return;
+  checkOptions("`debounce`", debounce, { key, wait: needed(DURATION), scope: TEXT });
+  if (runsAtOnce !== undefined)
+    throw invalid(`The workflow \`${name}\` has \`runsAtOnce\` and \`debounce\``, "Leave one of them out.");
 }
 
 function toGraph(name: string, options: WorkflowOptions<object, object>, flow: DagFlow): Graph {
-  const { description, input, budget = {}, timeout, concurrency, runsAtOnce, rate, trigger } = options;
+  const { description, input, budget = {}, timeout, concurrency, runsAtOnce, rate, debounce, trigger } = options;
   const schema = input === undefined ? undefined : toJsonSchema(input);
   const timeoutMs = durationOf(timeout);
   return {
@@ -160,6 +169,9 @@ function toGraph(name: string, options: WorkflowOptions<object, object>, flow: D
     ending: { deadLetter: true },
     ...(trigger === undefined ? {} : { triggers: [trigger].flat().map(toTrigger) }),
     ...(runsAtOnce === undefined ? {} : { concurrency: { limit: runsAtOnce.limit ?? 1, ...toShared(runsAtOnce) } }),
+    ...(debounce === undefined
+      ? {}
+      : { concurrency: { ...toShared(debounce), ...toDebounce(durationOf(debounce.wait)) } }),
     ...(rate === undefined ? {} : { rate: { limit: rate.limit, perMs: durationOf(rate.per) ?? 1, ...toShared(rate) } }),
     envAllowed: [],
     settings: {},

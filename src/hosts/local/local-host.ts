@@ -220,11 +220,14 @@ export class LocalHost implements RunHost {
   async #beginInSlot(run: LiveRun): Promise<void> {
     const { queued } = run.state;
     const { rates, clock } = this.#parts;
-    if (queued?.type !== "runStarted" || queued.rate === undefined || rates === undefined) return;
     const at = clock.now();
-    const again = await (await rates()).pass(queued.rate, at);
+    const slot = queued?.type === "runStarted" ? queued.rate : undefined;
+    const again = slot && (await (await rates?.())?.pass(slot, at));
     if (this.#isParking || run.isDiscarded || run.state.phase !== "open") return;
     run.apply({ type: "timerFired", at, timer: START_TIMER, ...(again === undefined ? {} : { again }) });
+    // Another one may have come in the moment in which it gave its place back.
+    await run.durable();
+    await this.takeUpDue();
   }
 
   /** Performs what the core has decided, after the commit of the event that caused it. */

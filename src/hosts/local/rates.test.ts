@@ -3,7 +3,7 @@ import { temporaryFolder } from "../../../test/contracts/temporary-folder.ts";
 import { toGraph } from "../../../test/fakes/direct-graph.ts";
 import { FakeClock } from "../../../test/fakes/fake-clock.ts";
 import { input } from "../../../test/fakes/uhlp-graph.ts";
-import { World } from "../../../test/faults/world.ts";
+import { succeed, World } from "../../../test/faults/world.ts";
 import { openServiceRecords } from "../../app/open-service-records.ts";
 import type { Graph, Rate } from "../../core/graph/graph.ts";
 
@@ -101,4 +101,63 @@ test("a run with `concurrency` as well begins when it has a place, and then not 
   await clock.advance(PER);
   expect(begun()).toEqual([1, 2, 3]);
   expect(made.defects).toEqual([]);
+});
+
+function debounced(more: Partial<Graph> = {}): Graph {
+  const { rate: _, ...graph } = rated({}, more);
+  const concurrency = { key: input("customer"), limit: 1, whenFull: "cancelOlder", waitMs: PER } as const;
+  return { ...graph, concurrency };
+}
+
+test("of runs that are started one after another only the newest begins, so long after its start, and other keys are their own", async () => {
+  const { made, clock, begun } = world();
+  const runs: string[] = [];
+  for (const n of [1, 2, 3]) {
+    runs.push((await made.start(debounced(), { n, customer: "a" })).id);
+    await clock.advance(PER / 2);
+  }
+  await made.start(debounced(), { n: 9, customer: "b" });
+  expect(begun()).toEqual([]);
+  await clock.advance(PER / 2);
+  expect(begun()).toEqual([3]);
+  await clock.advance(PER);
+  expect(begun()).toEqual([3, 9]);
+  const ended = await Promise.all(runs.map((id) => made.host.settled(id)));
+  expect(ended.map(({ status }) => status)).toEqual(["cancelled", "cancelled", "completed"]);
+  expect(made.defects).toEqual([]);
+});
+
+test("a run that has begun is left alone by newer ones, and another process goes on with what waits", async () => {
+  const open = Promise.withResolvers<void>();
+  const { clock, made: first } = world();
+  const wait = new World({
+    clock,
+    journal: first.journal,
+    plays: {
+      work: async ({ input: n }) => {
+        if (n === 1) await open.promise;
+        return succeed(n);
+      },
+    },
+  });
+  const one = await wait.start(debounced(), { n: 1, customer: "a" });
+  await clock.advance(PER);
+  expect(wait.calls).toHaveLength(1);
+  const two = await wait.start(debounced(), { n: 2, customer: "a" });
+  await clock.advance(PER);
+  expect(wait.calls).toHaveLength(2);
+  open.resolve();
+  expect((await wait.host.settled(one.id)).status).toBe("completed");
+  expect((await wait.host.settled(two.id)).status).toBe("completed");
+
+  const three = await wait.start(debounced(), { n: 3, customer: "a" });
+  await clock.advance(0);
+  await wait.host.park(AbortSignal.abort());
+  clock.jump(10 * PER);
+  const next = wait.next();
+  await next.host.recover();
+  await clock.advance(0);
+  expect((await next.host.settled(three.id)).status).toBe("completed");
+  expect(next.calls.map(({ input: n }) => n)).toEqual([3]);
+  expect([...wait.defects, ...next.defects]).toEqual([]);
 });

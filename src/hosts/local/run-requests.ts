@@ -57,7 +57,8 @@ export class RunRequests {
       const run = await runs.load(record);
       const { isHeld, stepsHeld, place, queued } = run.state;
       // At rest it has given its place away.
-      const again = place !== undefined && isParked(run.state) ? ({ queues: true } as const) : {};
+      const again =
+        place !== undefined && place.waitMs === undefined && isParked(run.state) ? ({ queues: true } as const) : {};
       if (queued === undefined && releases && stepsHeld > 0)
         run.apply({ type: "runResumed", at: clock.now(), releases: true, ...again });
       else if (queued === undefined && isHeld) run.apply({ type: "runResumed", at: clock.now(), ...again });

@@ -59,7 +59,7 @@ export function createRestateHost(parts: RestateHostParts): RestateHost {
       const { name, concurrency, rate } = start.definition.graph;
       if (concurrency !== undefined || rate !== undefined)
         throw new PawlError("NOT_SUPPORTED", {
-          message: `"${name}" says \`${rate === undefined ? "concurrency" : "rate"}\`, and Restate drives the runs.`,
+          message: `"${name}" says ${rate === undefined ? "`concurrency` or `debounce`" : "`rate`"}, and Restate drives the runs.`,
           remedy: "Serve it without `RESTATE_URL`.",
         });
       const record = await starts.startRun(start);

@@ -73,8 +73,9 @@ export function toRunStarted(
   };
 }
 
-function placeOf({ limit, whenFull, ...shared }: Concurrency, start: RunStart, tools: TextTools): RunPlace {
-  return { key: sharedKey("concurrency", shared, start, tools), limit, whenFull };
+function placeOf({ limit, whenFull, waitMs, ...shared }: Concurrency, start: RunStart, tools: TextTools): RunPlace {
+  const of = waitMs === undefined ? "concurrency" : "debounce";
+  return { key: sharedKey(of, shared, start, tools), limit, whenFull, ...(waitMs === undefined ? {} : { waitMs }) };
 }
 
 /** Takes a slot where the workflow has a `rate`. Throws `PLACES_TAKEN` where none is free now, and a run does not wait for one. */
@@ -100,7 +101,7 @@ export async function takeSlot(
 
 /** The key is stored as a hash: it may be of a secret. Throws `INPUT_INVALID` where there is none: runs without a key do not share one. */
 function sharedKey(
-  of: "concurrency" | "rate",
+  of: "concurrency" | "rate" | "debounce",
   { key, scope }: Pick<Concurrency, "key" | "scope">,
   { input, tenantId, definition }: RunStart,
   tools: TextTools,
@@ -116,7 +117,9 @@ function sharedKey(
     const message = `The key under \`${of}\` of "${name}" is missing in the input, too long, or no text, number or boolean.`;
     throw new PawlError("INPUT_INVALID", { message });
   }
-  const whose = [tenantId ?? null, scope === undefined ? "workflow" : "scope", scope ?? name, value];
+  // A scope of its own: what waits for more starts is no run that goes on.
+  const own = of === "debounce" ? [of] : [];
+  const whose = [...own, tenantId ?? null, scope === undefined ? "workflow" : "scope", scope ?? name, value];
   return createHash("sha256").update(writeExact(whose)).digest("base64url");
 }
 

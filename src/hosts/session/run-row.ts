@@ -86,7 +86,7 @@ export class RunRow {
     { events, rests }: { readonly events: readonly NewEvent[]; readonly rests: boolean },
   ): RunPatch["place"] {
     const joins = queued !== undefined && events.some(({ event }) => event === queued);
-    const leaves = queued === undefined && rests && !this.#hasLeft;
+    const leaves = queued === undefined && (rests || place.waitMs !== undefined) && !this.#hasLeft;
     if (joins || leaves) this.#hasLeft = leaves;
     return joins || leaves ? { ...place, isOver: leaves } : undefined;
   }

@@ -19,8 +19,9 @@ export function applyRunStarted(turn: Turn, event: RunStarted): void {
 }
 
 function beginInSlot(turn: Turn, event: RunStarted): void {
-  if (event.rate === undefined) return begin(turn, event);
-  startTimer(turn, START_TIMER, Math.max(turn.state.now, event.rate.startsAt));
+  const { at, rate, place } = event;
+  if (rate === undefined && place?.waitMs === undefined) return begin(turn, event);
+  startTimer(turn, START_TIMER, Math.max(turn.state.now, rate?.startsAt ?? 0, at + (place?.waitMs ?? 0)));
 }
 
 /** The host has asked whether it may begin by now. */

@@ -1,5 +1,6 @@
-import type { Concurrency, Ending, Graph, Rate, TaskStep } from "../../../core/graph/graph.ts";
+import type { Ending, Graph, TaskStep } from "../../../core/graph/graph.ts";
 import { literal, literalIfAny, outputOf, toObject } from "../../build-expr.ts";
+import { toDebounce } from "../../places.ts";
 import type { SourceText } from "../../source/source-text.ts";
 import { computeItemDomains, declaredNames } from "../items.ts";
 import type { Workflow } from "../parse.ts";
@@ -27,8 +28,7 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     limits: workflow.limits,
     ending: lowerEnding(workflow, declared),
     schedule: workflow.schedule,
-    ...(workflow.concurrency && { concurrency: lowerConcurrency(workflow.concurrency, declared) }),
-    ...(workflow.rate && { rate: lowerRate(workflow.rate, declared) }),
+    ...lowerRuns(workflow, declared),
     envAllowed: workflow.envAllowed,
     settings: {
       ...(workflow.sandstormUrl === undefined ? {} : { sandstorm_url: workflow.sandstormUrl }),
@@ -37,28 +37,24 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
   };
 }
 
-function lowerConcurrency(
-  { key, limit, when_full: whenFull, scope }: NonNullable<Workflow["concurrency"]>,
+function lowerRuns(
+  { concurrency, rate, debounce }: Workflow,
   declared: ReadonlySet<string>,
-): Concurrency {
-  return {
+): Pick<Graph, "concurrency" | "rate"> {
+  const shared = ({ key, scope }: Pick<NonNullable<Workflow["rate"]>, "key" | "scope">) => ({
     ...(key && { key: lowerValue(key, { declared, perItem: false }) }),
-    limit,
-    whenFull: whenFull === "cancel_older" ? "cancelOlder" : whenFull,
     ...(scope && { scope: scope.value }),
-  };
-}
-
-function lowerRate(
-  { key, per, limit = 1, when_full: whenFull, scope }: NonNullable<Workflow["rate"]>,
-  declared: ReadonlySet<string>,
-): Rate {
+  });
+  const toWhenFull = (written: "queue" | "cancel_older" | "skip") =>
+    written === "cancel_older" ? "cancelOlder" : written;
   return {
-    ...(key && { key: lowerValue(key, { declared, perItem: false }) }),
-    limit,
-    perMs: Math.max(1, per ?? 1),
-    whenFull,
-    ...(scope && { scope: scope.value }),
+    ...(concurrency && {
+      concurrency: { limit: concurrency.limit, whenFull: toWhenFull(concurrency.when_full), ...shared(concurrency) },
+    }),
+    ...(debounce && { concurrency: { ...toDebounce(debounce.wait), ...shared(debounce) } }),
+    ...(rate && {
+      rate: { limit: rate.limit ?? 1, perMs: rate.per ?? 1, whenFull: rate.when_full, ...shared(rate) },
+    }),
   };
 }
 

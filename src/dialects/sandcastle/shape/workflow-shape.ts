@@ -1,4 +1,5 @@
 import {
+  DEBOUNCE,
   foreignChoices,
   foreignTimes,
   KEY,
@@ -7,6 +8,7 @@ import {
   PLACES,
   RATE,
   RATE_FIELDS,
+  WAIT,
   WHEN_FULL,
   WHEN_MANY,
 } from "../../places.ts";
@@ -72,7 +74,19 @@ const rate = object(
     per: expected(duration(), `${PER} Seconds, or a text such as \`1m\`.`),
     when_full: withDefault(choice(["queue", "skip"]), "queue", WHEN_MANY, { also: ["whenFull"] }),
   },
-  { title: "`rate`", elsewhere: { ...foreignChoices("Write `when_full`: `queue` or `skip`."), ...foreignTimes } },
+  {
+    title: "`rate`",
+    elsewhere: { ...foreignChoices("Write `when_full`: `queue` or `skip`."), ...foreignTimes("per") },
+  },
+);
+
+const debounce = object(
+  {
+    key: optional(value(), `${KEY} For example \`"{input.customer}"\`.`),
+    wait: expected(duration(), `${WAIT} Seconds, or a text such as \`1m\`.`),
+    scope: RATE_FIELDS.scope,
+  },
+  { title: "`debounce`", elsewhere: foreignTimes("wait") },
 );
 
 /** A whole Sandcastle file. */
@@ -117,6 +131,7 @@ export const workflow = object(
     limits: optional(runLimits(cost, { title: "`limits`" }), "What a run may use; whoever starts one can lower it."),
     concurrency: optional(concurrency, PLACES),
     rate: optional(rate, RATE),
+    debounce: optional(debounce, DEBOUNCE),
     policies: optional(
       list(policy, {
         max: MAX_POLICIES,

@@ -2,7 +2,7 @@ import type { Expr } from "../../../core/expressions/expr.ts";
 import { mapChildren, walkPaths } from "../../../core/expressions/walk-paths.ts";
 import type { Concurrency, MachineFlow, Rate, Step } from "../../../core/graph/graph.ts";
 import { output as outputAt } from "../../build-expr.ts";
-import { reportKey } from "../../places.ts";
+import { reportBoth, reportKey, toDebounce } from "../../places.ts";
 import { type Level, type StepDefinition, subtypeOf } from "../shape/step-shape.ts";
 import type { ReadWorkflow } from "../shape/workflow-shape.ts";
 import { type FlowPlan, type PlanBlock, planBlock, planLevel } from "./flow-plan.ts";
@@ -39,10 +39,13 @@ function outermost(level: Level): FlowScope {
 }
 
 export function lowerConcurrency(
-  { concurrency }: ReadWorkflow,
+  { concurrency, debounce }: ReadWorkflow,
   level: Level,
   context: LowerContext,
 ): Concurrency | undefined {
+  if (debounce !== undefined && concurrency !== undefined) reportBoth(debounce.at, context.problems);
+  if (debounce !== undefined)
+    return { ...toDebounce(debounce.wait), ...lowerShared("debounce", debounce, { level, context }) };
   if (concurrency === undefined) return undefined;
   const { limit, whenFull } = concurrency;
   return { limit, whenFull, ...lowerShared("concurrency", concurrency, { level, context }) };
@@ -55,7 +58,7 @@ export function lowerRate({ rate }: ReadWorkflow, level: Level, context: LowerCo
 }
 
 function lowerShared(
-  of: "concurrency" | "rate",
+  of: "concurrency" | "rate" | "debounce",
   { key: written, scope }: Pick<NonNullable<ReadWorkflow["rate"]>, "key" | "scope">,
   { level, context }: { readonly level: Level; readonly context: LowerContext },
 ): Pick<Concurrency, "key" | "scope"> {

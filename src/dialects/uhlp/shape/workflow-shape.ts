@@ -1,4 +1,5 @@
 import {
+  DEBOUNCE,
   foreignChoices,
   foreignTimes,
   KEY,
@@ -7,6 +8,7 @@ import {
   PLACES,
   RATE,
   RATE_FIELDS,
+  WAIT,
   WHEN_FULL,
   WHEN_MANY,
 } from "../../places.ts";
@@ -46,7 +48,16 @@ const rate = object(
     per: expected(timeLimit, `${PER} Seconds, or a text such as \`1m\`.`),
     whenFull: withDefault(choice(["queue", "skip"]), "queue", WHEN_MANY, { also: ["when_full"] }),
   },
-  { title: "`rate`", elsewhere: { ...foreignChoices("Write `whenFull`: `queue` or `skip`."), ...foreignTimes } },
+  { title: "`rate`", elsewhere: { ...foreignChoices("Write `whenFull`: `queue` or `skip`."), ...foreignTimes("per") } },
+);
+
+const debounce = object(
+  {
+    key: optional(expression, `${KEY} For example \`trigger.payload.customer\`.`),
+    wait: expected(timeLimit, `${WAIT} Seconds, or a text such as \`1m\`.`),
+    scope: RATE_FIELDS.scope,
+  },
+  { title: "`debounce`", elsewhere: foreignTimes("wait") },
 );
 
 /** A whole UHLP file. */
@@ -101,6 +112,7 @@ export const workflow = object({
   limits: optional(runLimits(cost), "What a run may use; whoever starts one can lower it."),
   concurrency: optional(concurrency, PLACES),
   rate: optional(rate, RATE),
+  debounce: optional(debounce, DEBOUNCE),
 });
 
 export type ReadWorkflow = ReadOf<typeof workflow>;
