@@ -394,6 +394,142 @@ test("steps may have the names that loops and lists give to their own parts", as
   expect(flow.graph.flow.steps.length).toBeGreaterThan(0);
 });
 
+test("triggers may have names, and a cron says what UHLP's says", () => {
+  const { graph } = workflow(
+    "w",
+    {
+      trigger: [
+        { cron: "0 1 * * *", timezone: "Europe/Berlin", name: "nightly", input: { deep: true }, catchUp: "all" },
+        { route: "GET /leads/{id}", name: "read", open: true },
+        { event: "paid", name: "pay" },
+        { queue: "leads" },
+      ],
+    },
+    () => undefined,
+  );
+  expect(graph.triggers).toEqual([
+    {
+      kind: "cron",
+      name: "nightly",
+      schedule: "0 1 * * *",
+      timezone: "Europe/Berlin",
+      says: { input: { deep: true }, catchUp: "all" },
+    },
+    { kind: "http", name: "read", method: "GET", pathPattern: "/leads/{id}", auth: "open" },
+    { kind: "event", name: "pay", event: "paid" },
+    { kind: "queue", queueName: "leads" },
+  ]);
+});
+
+test.each<readonly [unknown, RegExp]>([
+  [{ cron: "0 1 * * *", catchup: "all" }, /`catchup` is no option of the trigger `cron`.* at .*definition\.test\.ts/],
+  [{ cron: "0 1 * * *", overlap: "never" }, /`overlap` of the trigger `cron` is `never`/],
+  [{ cron: "0 1 * * *", catchUp: "last" }, /`catchUp` of the trigger `cron` is `last`/],
+  [{ cron: "0 1 * * *", input: "x" }, /`input` of the trigger `cron` is `x`/],
+  [{ cron: " " }, /`cron` of the trigger `cron`/],
+  [{ event: "paid", name: "1st" }, /`name` of the trigger `event` is `1st`/],
+  [{ queue: "" }, /`queue` of the trigger `queue`/],
+  [{ route: "GET /x", auth: "open" }, /`auth` is no option of the trigger `route`/],
+  [[{ queue: "q" }, { queue: "q" }], /Two triggers have the same start: `queue q`/],
+  [
+    [
+      { cron: "0 1 * * *", name: "n" },
+      { cron: "0 2 * * *", name: "n" },
+    ],
+    /Two triggers have the same name: `n`/,
+  ],
+  [null, /A trigger says nothing/],
+])("a trigger that cannot be is refused with its line: %j", (trigger, words) => {
+  const define = () => workflow("w", { trigger: odd(trigger as object) }, () => undefined);
+  expect(define).toThrow(
+    expect.objectContaining({ code: "DEFINITION_INVALID", message: expect.stringMatching(words) }),
+  );
+});
+
+test("a misspelt option of a cron is told what was meant", () => {
+  const define = () => workflow("w", { trigger: odd({ cron: "0 1 * * *", overlaps: "skip" }) }, () => undefined);
+  expect(define).toThrow(expect.objectContaining({ remedy: expect.stringContaining("`overlap`") }));
+});
+
+const approvalOf = (does: () => unknown): Step | undefined => {
+  const [step] = workflow("w", {}, () => void does()).graph.flow.steps;
+  return step;
+};
+
+test("an approval says what its options say, and nothing else", () => {
+  expect(approvalOf(() => approval("a"))).toEqual({
+    id: "a",
+    after: [],
+    kind: "approve",
+    message: { op: "literal", value: "a" },
+    place: expect.anything(),
+  });
+  expect(
+    approvalOf(() =>
+      approval("a", {
+        message: "May it?",
+        show: { sum: 3 },
+        approvers: ["ada", "finance"],
+        quorum: 2,
+        notRequester: true,
+        timeout: "2h",
+      }),
+    ),
+  ).toMatchObject({
+    message: { op: "literal", value: "May it?" },
+    show: { op: "literal", value: { sum: 3 } },
+    approvers: ["ada", "finance"],
+    quorum: 2,
+    notRequester: true,
+    approvalTimeoutMs: 7_200_000,
+    onApprovalTimeout: "abort",
+  });
+  expect(approvalOf(() => approval("a", { timeout: "1m", onTimeout: "skip" }))).toMatchObject({
+    approvalTimeoutMs: 60_000,
+    onApprovalTimeout: "skip",
+  });
+  expect(approvalOf(() => approval("a", { form: z.object({ sum: z.number() }) }))).toMatchObject({
+    allowEdit: true,
+    schema: { type: "object", properties: { sum: { type: "number" } } },
+  });
+  expect(approvalOf(() => approval("a", { notRequester: false }))).not.toHaveProperty("notRequester");
+});
+
+test("what is declared after an approval waits for it, unless it is no gate", () => {
+  const afterOf = (gate?: boolean) =>
+    workflow("w", {}, () => {
+      const early = run("early", {}, () => 1);
+      approval("yes?", { after: [early], ...(gate === undefined ? {} : { gate }) });
+      run("late", {}, () => 2);
+    }).graph.flow.steps.map(({ id, after = [] }) => [id, after]);
+  expect(afterOf()).toEqual([
+    ["early", []],
+    ["yes?", ["early"]],
+    ["late", ["yes?"]],
+  ]);
+  expect(afterOf(false)).toEqual([
+    ["early", []],
+    ["yes?", ["early"]],
+    ["late", []],
+  ]);
+});
+
+test.each<readonly [object, string]>([
+  [{ quorum: 0 }, "`quorum` of `a` is `0`"],
+  [{ quorum: 2, form: z.object({}) }, "`a`: "],
+  [{ approvers: "ada" }, "`approvers` of `a` is `ada`"],
+  [{ notRequester: "yes" }, "`notRequester` of `a` is `yes`"],
+  [{ timeout: "2" }, "`timeout` of `a` is `2`"],
+  [{ timeout: "2h", onTimeout: "continue" }, "`onTimeout` of `a` is `continue`"],
+  [{ gate: "no" }, "`gate` of `a` is `no`"],
+  [{ message: 7 }, "`message` of `a` is `7`"],
+  [{ approver: ["ada"] }, "`approver` is no option of `a`"],
+])("an approval with %j is refused", (options, words) => {
+  expect(() => approvalOf(() => approval("a", odd(options)))).toThrow(
+    expect.objectContaining({ code: "DEFINITION_INVALID", message: expect.stringContaining(words) }),
+  );
+});
+
 test.each([
   "POST leads",
   "POST",

@@ -2,11 +2,24 @@ import { checkGraph } from "../../core/graph/check-graph.ts";
 import { isEventField } from "../../core/graph/event-match.ts";
 import type { CronSettings, DagFlow, Graph, Rate, Trigger, WhenFull } from "../../core/graph/graph.ts";
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
-import type { JsonObject } from "../../core/json.ts";
+import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
+import { findRepeat } from "../describe-trigger.ts";
 import { toDebounce } from "../places.ts";
 import type { DefinedFunction } from "./open-definition.ts";
-import { AMOUNT, ANYTHING, COUNT, checkOptions, DURATION, needed, oneOf, SCHEMA, TEXT } from "./options.ts";
+import {
+  AMOUNT,
+  ANYTHING,
+  COUNT,
+  checkOptions,
+  DURATION,
+  FLAG,
+  needed,
+  oneOf,
+  type Rules,
+  SCHEMA,
+  TEXT,
+} from "./options.ts";
 import { placeOfCaller } from "./place.ts";
 import { makeReference } from "./reference.ts";
 import { toJsonSchema } from "./schema.ts";
@@ -56,12 +69,16 @@ export interface WorkflowOptions<In, Out> {
   readonly trigger?: StartedBy | readonly StartedBy[];
 }
 
-type StartedBy =
+type StartedBy = {
+  /** Tells it from the others: a schedule keeps its record while its name stays. */
+  readonly name?: string;
+} & (
   | ({ readonly cron: string; readonly timezone?: string } & CronSettings)
   | { readonly event: string }
   | { readonly queue: string }
   /** `GET /leads/{id}` and the like. `open` asks for no key. */
-  | { readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`; readonly open?: boolean };
+  | { readonly route: `${"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} /${string}`; readonly open?: boolean }
+);
 
 /** A definition: the graph that the engine runs, and the functions of its steps. */
 export interface Workflow<In, Out> {
@@ -167,7 +184,7 @@ function toGraph(name: string, options: WorkflowOptions<object, object>, flow: D
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     },
     ending: { deadLetter: true },
-    ...(trigger === undefined ? {} : { triggers: [trigger].flat().map(toTrigger) }),
+    ...(trigger === undefined ? {} : { triggers: toTriggers([trigger].flat()) }),
     ...(runsAtOnce === undefined ? {} : { concurrency: { limit: runsAtOnce.limit ?? 1, ...toShared(runsAtOnce) } }),
     ...(debounce === undefined
       ? {}
@@ -193,20 +210,48 @@ function toShared<Choice extends WhenFull>(shared: {
 
 const METHODS: readonly string[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
+function toTriggers(all: readonly StartedBy[]): readonly Trigger[] {
+  const triggers = all.map(toTrigger);
+  const [what, said = ""] = findRepeat(triggers) ?? [];
+  if (what === undefined) return triggers;
+  throw invalid(`Two triggers have the same ${what}: \`${said}\``, "Change one of them, or leave it out.");
+}
+
+const NAME = {
+  is: "a name of letters, digits, `_` and `-`",
+  holds: (value: unknown) => /^[A-Za-z_][\w-]{0,99}$/.test(String(value)),
+};
+const OBJECT = { is: "an object", holds: isJsonObject };
+const STARTS = {
+  cron: {
+    cron: needed(TEXT),
+    timezone: TEXT,
+    input: OBJECT,
+    catchUp: oneOf("none", "one", "all"),
+    overlap: oneOf("skip", "queue", "cancel_previous"),
+    name: NAME,
+  },
+  event: { event: needed(TEXT), name: NAME },
+  queue: { queue: needed(TEXT), name: NAME },
+  route: { route: needed(TEXT), open: FLAG, name: NAME },
+};
+
 function toTrigger(trigger: StartedBy): Trigger {
-  if ("cron" in trigger) {
-    const { cron: schedule, timezone = "UTC", ...says } = trigger;
-    return { kind: "cron", schedule, timezone, ...(Object.keys(says).length === 0 ? {} : { says }) };
-  }
-  const named = "event" in trigger ? trigger.event : "queue" in trigger ? trigger.queue : undefined;
-  if (named?.trim() === "") throw invalid("A trigger has no name", "Name the event or the queue.");
-  if ("event" in trigger) return { kind: "event", event: trigger.event };
-  if ("queue" in trigger) return { kind: "queue", queueName: trigger.queue };
-  if (typeof trigger.route !== "string")
+  const kind = (["cron", "event", "queue", "route"] as const).find((each) => Object.hasOwn(Object(trigger), each));
+  if (kind === undefined)
     throw invalid(
       "A trigger says nothing that starts a run",
       "Write `{ cron }`, `{ event }`, `{ queue }` or `{ route }`.",
     );
+  const rules: Rules<{ readonly [name: string]: unknown }> = STARTS[kind];
+  checkOptions(`the trigger \`${kind}\``, { ...trigger }, rules);
+  const named = trigger.name === undefined ? {} : { name: trigger.name };
+  if ("cron" in trigger) {
+    const { cron: schedule, timezone = "UTC", name: _, ...says } = trigger;
+    return { kind: "cron", schedule, timezone, ...named, ...(Object.keys(says).length === 0 ? {} : { says }) };
+  }
+  if ("event" in trigger) return { kind: "event", event: trigger.event, ...named };
+  if ("queue" in trigger) return { kind: "queue", queueName: trigger.queue, ...named };
   const [method = "", pathPattern = "", ...more] = trigger.route.split(" ");
   const pattern = parsePathPattern(pathPattern);
   const isMethod = METHODS.includes(method) && more.length === 0;
@@ -217,7 +262,7 @@ function toTrigger(trigger: StartedBy): Trigger {
       "Write `POST /leads/{id}`: GET, POST, PUT, PATCH or DELETE, and a path.",
     );
   }
-  return { kind: "http", method, pathPattern, ...(trigger.open === true ? { auth: "open" } : {}) };
+  return { kind: "http", method, pathPattern, ...named, ...(trigger.open === true ? { auth: "open" } : {}) };
 }
 
 function defaultsOf(schema: JsonObject | undefined): JsonObject {

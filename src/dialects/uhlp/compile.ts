@@ -2,12 +2,14 @@ import type { Expr } from "../../core/expressions/expr.ts";
 import type { Flow, Graph, MachineFlow, Step, Trigger } from "../../core/graph/graph.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
+import { findRepeat } from "../describe-trigger.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toRunLimits } from "../run-limits.ts";
 import { checkLater } from "../shape/check-later.ts";
 import { Reader, TOP } from "../shape/shape.ts";
 import { placeOfFault } from "../source/place-in-scalar.ts";
-import type { YamlNode } from "../source/yaml-node.ts";
+import { toExcerpt } from "../source/printable.ts";
+import { keyOf, type YamlNode } from "../source/yaml-node.ts";
 import { freeId, type LowerContext } from "./lower/lower-context.ts";
 import { lowerConcurrency, lowerFlow, lowerRate } from "./lower/lower-flow.ts";
 import { namesGiven } from "./lower/lower-work.ts";
@@ -148,6 +150,12 @@ async function checkPrompts({ later, source, problems }: Reader): Promise<void> 
 /** Turns a workflow into the graph that runs. What is wrong between steps and in expressions is reported on the way. */
 function lowerWorkflow(workflow: ReadWorkflow, level: Level, context: LowerContext): Graph | undefined {
   const triggers = triggersOf(workflow);
+  const [what, said = ""] = findRepeat(triggers) ?? [];
+  if (what !== undefined) {
+    const message = `Two triggers have the same ${what}: \`${toExcerpt(said)}\`.`;
+    const remedy = "Change one of them, or leave it out.";
+    context.problems.error({ code: "VALUE_INVALID", at: keyOf(workflow.at, "triggers"), message, remedy });
+  }
   const { name, description, inputSchema, maxCostUsd, timeout: timeoutMs, deadLetter, references } = workflow;
   const flow = lowerFlow(level, workflow, context);
   const concurrency = lowerConcurrency(workflow, level, context);

@@ -41,16 +41,28 @@ test("one file has several routes, an event and times, each with its own words",
 
 test.each([
   ["[]", "is empty"],
-  ["[{type: queue, config: {queueName: q}}, {type: queue, config: {queueName: q}}]", "have the same start: `q`"],
+  ["[{type: queue, config: {queueName: q}}, {type: queue, config: {queueName: q}}]", "have the same start: `queue q`"],
   [
     "[{type: queue, name: x, config: {queueName: q}}, {type: trigger, name: x, config: {triggerEvent: e}}]",
     "have the same name: `x`",
   ],
   ['[{type: cron, config: {schedule: "0 6 * * *", catchUp: some}}]', "`catchUp`"],
+  [
+    "[{type: http, config: {pathPattern: /x}}]\ntrigger: {type: http, config: {pathPattern: /x, method: post}}",
+    "have the same start: `POST /x`",
+  ],
+  ["[{type: trigger, config: {triggerEvent: e}}]\ntrigger: {type: trigger, config: {triggerEvent: e}}", "`event e`"],
   ["[{type: queue, name: 1st, config: {queueName: q}}]", "`name`"],
 ])("what `triggers` cannot mean is said with its line: %s", async (triggers, said) => {
   const { problems } = await loadDefinition({ text: file(triggers) });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatchObject({ severity: "error", place: { line: 3 } });
   expect(problems[0]?.message).toContain(said);
+});
+
+test("a queue and an event of one name are two starts", async () => {
+  const { problems } = await loadDefinition({
+    text: file("[{type: queue, config: {queueName: q}}, {type: trigger, config: {triggerEvent: q}}]"),
+  });
+  expect(problems).toEqual([]);
 });

@@ -181,33 +181,4 @@ export const trigger = to(
     config && { ...config, ...(name === undefined ? {} : { name: name.value }) },
 );
 
-/** Several of them. One that says what another one says would start two runs. */
-export const triggers = to(list(trigger, { min: 1, max: 50 }), (all, { problems }, { key }) => {
-  const seen = new Set<string>();
-  for (const each of all) {
-    for (const [what, said] of [
-      ["name", each.name],
-      ["start", startOf(each)],
-    ] as const) {
-      if (said !== undefined && seen.has(`${what} ${said}`) && key !== undefined) {
-        const message = `Two of \`triggers\` have the same ${what}: \`${toExcerpt(said)}\`.`;
-        problems.error({ code: "VALUE_INVALID", at: key, message, remedy: "Change one of them, or leave it out." });
-      }
-      seen.add(`${what} ${said}`);
-    }
-  }
-  return all;
-});
-
-function startOf(trigger: Trigger): string | undefined {
-  switch (trigger.kind) {
-    case "http":
-      return `${trigger.method} ${trigger.pathPattern}`;
-    case "queue":
-      return trigger.queueName;
-    case "event":
-      return [trigger.event, ...(trigger.sourceAppId === undefined ? [] : [trigger.sourceAppId])].join(" of ");
-    case "cron":
-      return undefined;
-  }
-}
+export const triggers = list(trigger, { min: 1, max: 50 });
