@@ -18,10 +18,9 @@ steps:
     approval_config: { message: Is it good? }
 `;
 
-/** A process that owns its data, and another one that goes through it. */
-async function open() {
+async function openApp(appDir: string) {
   const app = await createApp({
-    appDir: temporaryFolder(),
+    appDir,
     flags: {},
     environment: {},
     program: [],
@@ -29,6 +28,12 @@ async function open() {
     onDefect: (error) => expect.unreachable(String(error)),
   });
   onTestFinished(() => end(app));
+  return app;
+}
+
+/** A process that owns its data, and another one that goes through it. */
+async function open() {
+  const app = await openApp(temporaryFolder());
   const { ownerSocket: path } = await app.host();
   const { journal } = await app.records();
   return { app, path, journal, client: await connectTo(path) };
@@ -160,4 +165,20 @@ test("an owner that is stopped is told from one that works: what it is asked to 
   // A run may take any time.
   await client.park();
   await settled;
+});
+
+test("a run that waits for a place, or for its turn, is no reason to give up its owner", async () => {
+  const appDir = temporaryFolder();
+  await (await openApp(appDir)).host();
+  const guest = await (await openApp(appDir)).host();
+  const text =
+    "name: w\nconcurrency: { limit: 1 }\nsteps: [{ id: a, type: approval, approval_config: { message: m } }]\n";
+  const turns =
+    "name: t\nrate: { limit: 1, per: 1h }\nsteps: [{ id: a, type: approval, approval_config: { message: m } }]\n";
+  const graph = { name: "not trusted" } as never;
+  for (const definition of [text, turns].map((each) => ({ text: each, graph }))) {
+    await guest.startRun({ runId: `${definition.text[6]}1`, definition, input: {}, options: {} });
+    const { id } = await guest.startRun({ runId: `${definition.text[6]}2`, definition, input: {}, options: {} });
+    expect(await guest.settled(id)).toMatchObject({ status: "queued", parked: true });
+  }
 });

@@ -230,8 +230,9 @@ function announceTo(connection: Connection, url: string): void {
   else connection.host.announce(url);
 }
 
-function isUnderWay({ status }: RunRecord): boolean {
-  return status === "queued" || status === "running";
+/** One in line, or that waits for its turn, rests. */
+function isUnderWay({ status, parked }: RunRecord): boolean {
+  return (status === "queued" && !parked) || status === "running";
 }
 
 function isOwnerGone(error: unknown): boolean {
