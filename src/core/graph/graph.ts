@@ -38,6 +38,8 @@ export type Dialect = "sandcastle" | "uhlp" | "terminal" | "agents" | "typescrip
 export interface Concurrency {
   /** Of the input alone: a text, number or boolean. Absent: all runs share the places. */
   readonly key?: Expr;
+  /** It in the words of the file, where those are others. */
+  readonly keyWritten?: string;
   readonly limit: number;
   readonly whenFull: WhenFull;
   /** Workflows with the same scope share places. Absent: the workflow's own. */

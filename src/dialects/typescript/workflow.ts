@@ -4,7 +4,7 @@ import type { CronSettings, DagFlow, Graph, Rate, Trigger, WhenFull } from "../.
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
-import { findRepeat } from "../describe-trigger.ts";
+import { findRepeat } from "../../core/graph/describe-trigger.ts";
 import { toDebounce } from "../places.ts";
 import type { DefinedFunction } from "./open-definition.ts";
 import {

@@ -67,6 +67,19 @@ export function GraphSide({ graph, isNow, text: typed, dialect, schema, onText, 
           The graph is that of the last valid text.
         </p>
       )}
+      {graph && (graph.starts_by ?? graph.runs) && (
+        <ul
+          aria-label="What starts it, and how its runs wait"
+          className="border-b border-line px-3 py-1 text-sm text-soft"
+        >
+          {graph.starts_by?.map((start) => (
+            <li key={start}>starts by {start}</li>
+          ))}
+          {graph.runs?.map((rule) => (
+            <li key={rule}>{rule}</li>
+          ))}
+        </ul>
+      )}
       <div className="min-h-44 flex-1 max-lg:h-[26rem] max-lg:flex-none">
         {graph === undefined ? (
           <Empty title="There is no graph yet.">It is drawn as soon as the text is valid.</Empty>

@@ -61,7 +61,7 @@ function lowerShared(
   of: "concurrency" | "rate" | "debounce",
   { key: written, scope }: Pick<NonNullable<ReadWorkflow["rate"]>, "key" | "scope">,
   { level, context }: { readonly level: Level; readonly context: LowerContext },
-): Pick<Concurrency, "key" | "scope"> {
+): Pick<Concurrency, "key" | "keyWritten" | "scope"> {
   const key = written && lowerValue(written, { flow: outermost(level), context });
   let readsOther = false;
   if (key !== undefined)
@@ -69,7 +69,8 @@ function lowerShared(
       readsOther ||= root !== "input" && root !== "local";
     });
   if (written !== undefined && readsOther) reportKey(of, written, context.problems);
-  return { ...(key && { key }), ...(scope && { scope: scope.value }) };
+  const keyWritten = written?.kind === "scalar" ? { keyWritten: String(written.value) } : {};
+  return { ...(key && { key, ...keyWritten }), ...(scope && { scope: scope.value }) };
 }
 
 /** The keys of a workflow that are about its run as a whole. */

@@ -138,3 +138,43 @@ async function loadExample(name: string): Promise<Graph> {
   if (graph === undefined) throw new Error(`${name} does not compile.`);
   return graph;
 }
+
+test("what starts a workflow, how its runs wait, and whom a question is for, are told in the words of the file", async () => {
+  const text = `workflowId: all
+startAt: ask
+triggers:
+  - { type: http, name: web, config: { pathPattern: "/orders/{id}", method: PUT } }
+  - { type: cron, config: { schedule: "0 9 * * 1", timezone: Europe/Berlin } }
+  - { type: trigger, config: { event: paid } }
+  - { type: queue, config: { queueName: orders } }
+debounce: { key: trigger.payload.customer, wait: 10s, scope: crm }
+rate: { limit: 10, per: 1m, whenFull: skip, key: "trigger.payload.a + '/' + trigger.payload.b" }
+steps:
+  ask:
+    { type: control, subtype: approval, message: "'Ship?'", approvers: [alice, ops], quorum: 2, timeout: 1d,
+      reminder: { after: 1h, times: 3, every: 30m }, escalation: { after: 4h, to: [boss], replaces: true }, end: true }
+`;
+  const { graph, problems } = await loadDefinition({ text });
+  expect(problems).toEqual([]);
+  if (graph === undefined) return expect.unreachable();
+  const { starts_by, runs, flow } = explainGraph(graph);
+  expect(starts_by).toEqual(["web: PUT /orders/{id}", "cron 0 9 * * 1 (Europe/Berlin)", "event paid", "queue orders"]);
+  expect(runs).toEqual([
+    "begins 10 s after the last start for each trigger.payload.customer in crm",
+    "at most 10 begin in 60 s for each trigger.payload.a + '/' + trigger.payload.b, others are refused",
+  ]);
+  expect(flow.steps[0]?.approval?.people).toEqual([
+    "for alice, ops",
+    "2 must approve",
+    "reminds after 3600 s, 3 times, every 1800 s",
+    "after 14400 s only for boss",
+  ]);
+  const sandcastle =
+    'name: s\nconcurrency: { key: "{input.c}", limit: 2, when_full: cancel_older }\nsteps: [{ id: a, prompt: p }]\n';
+  const other = await loadDefinition({ text: sandcastle });
+  if (other.graph === undefined) return expect.unreachable();
+  expect(explainGraph(other.graph)).toMatchObject({
+    runs: ["at most 2 at once for each input.c, older ones are cancelled"],
+  });
+  expect(explainGraph(other.graph).starts_by).toBeUndefined();
+});

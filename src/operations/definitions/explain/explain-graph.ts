@@ -1,6 +1,16 @@
 import { writeExact } from "../../../core/exact-json.ts";
 import type { Expr, PathExpr, TextPart } from "../../../core/expressions/expr.ts";
-import type { Each, Graph, RetryPolicy, Step, Transition } from "../../../core/graph/graph.ts";
+import { describeTrigger } from "../../../core/graph/describe-trigger.ts";
+import type {
+  AnswerRules,
+  Concurrency,
+  Each,
+  Graph,
+  RetryPolicy,
+  Step,
+  Transition,
+  Trigger,
+} from "../../../core/graph/graph.ts";
 import { type IndexedFlow, indexGraph } from "../../../core/graph/indexed-graph.ts";
 import { computeShape, SINGLE } from "../../../core/graph/shape.ts";
 import { toUsd } from "../../limits/micro-dollars.ts";
@@ -28,9 +38,51 @@ export function explainGraph(graph: Graph, inputNames?: readonly string[]): Grap
     ...describeRunLimits(limits),
     ...(limits.timeoutMs === undefined ? {} : { timeout_seconds: limits.timeoutMs / 1000 }),
     schedule: graph.schedule,
+    ...unlessEmpty("starts_by", (graph.triggers ?? []).map(toStart)),
+    ...unlessEmpty("runs", explainRuns(graph, context.places)),
     ...(ending.storagePath === undefined ? {} : { storage_path: showExpr(ending.storagePath, context.places) }),
     ...(ending.deadLetter ? { dead_letter: true } : {}),
   };
+}
+
+const unlessEmpty = <Name extends string>(name: Name, lines: readonly string[]) =>
+  (lines.length === 0 ? {} : { [name]: lines }) as { readonly [_ in Name]?: readonly string[] };
+
+function toStart(trigger: Trigger): string {
+  return trigger.name === undefined ? describeTrigger(trigger) : `${trigger.name}: ${describeTrigger(trigger)}`;
+}
+
+function explainRuns({ concurrency, rate }: Graph, places: KnownPlaces): readonly string[] {
+  const ofKey = ({ key, keyWritten, scope }: Pick<Concurrency, "key" | "keyWritten" | "scope">) =>
+    `${key === undefined ? "" : ` for each ${keyWritten ?? showExpr(key, places)}`}${scope === undefined ? "" : ` in ${scope}`}`;
+  const full = { queue: "others wait", cancelOlder: "older ones are cancelled", skip: "others are refused" };
+  const lines: string[] = [];
+  if (concurrency?.waitMs !== undefined)
+    lines.push(`begins ${concurrency.waitMs / 1000} s after the last start${ofKey(concurrency)}`);
+  else if (concurrency !== undefined)
+    lines.push(`at most ${concurrency.limit} at once${ofKey(concurrency)}, ${full[concurrency.whenFull]}`);
+  if (rate !== undefined)
+    lines.push(`at most ${rate.limit} begin in ${rate.perMs / 1000} s${ofKey(rate)}, ${full[rate.whenFull]}`);
+  return lines;
+}
+
+function explainPeople({ approvers, quorum, notRequester, reminder, escalation }: AnswerRules): readonly string[] {
+  const { afterMs = 0, everyMs, times } = reminder ?? {};
+  return [
+    ...(approvers === undefined ? [] : [`for ${approvers.join(", ")}`]),
+    ...(quorum === undefined ? [] : [`${quorum} must approve`]),
+    ...(notRequester === true ? ["not whoever asked for the run"] : []),
+    ...(times === undefined
+      ? []
+      : [
+          `reminds after ${afterMs / 1000} s${times === 1 ? "" : `, ${times} times, every ${(everyMs ?? afterMs) / 1000} s`}`,
+        ]),
+    ...(escalation === undefined
+      ? []
+      : [
+          `after ${escalation.afterMs / 1000} s ${escalation.replaces === true ? "only " : ""}for ${escalation.to.join(", ")}`,
+        ]),
+  ];
 }
 
 interface Context {
@@ -129,6 +181,7 @@ function explainApproval(
     ...(approvalTimeoutMs === undefined
       ? {}
       : { timeout_seconds: approvalTimeoutMs / 1000, on_timeout: onApprovalTimeout }),
+    ...unlessEmpty("people", explainPeople(step)),
   };
 }
 

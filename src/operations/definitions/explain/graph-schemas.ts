@@ -70,6 +70,7 @@ const stepFields = z.object({
       allow_edit: z.boolean(),
       timeout_seconds: z.number().optional(),
       on_timeout: z.enum(["abort", "skip"]).optional(),
+      people: z.array(z.string()).optional().describe("Who may answer, and who is told when nobody does."),
     })
     .optional(),
   transitions: z.array(transitionSchema).optional().describe("In a machine."),
@@ -136,6 +137,8 @@ export const graphExplanationSchema = z
       .describe("Beside money."),
     timeout_seconds: z.number().optional(),
     schedule: z.string().optional(),
+    starts_by: z.array(z.string()).optional().describe("What starts it by itself, where the engine serves."),
+    runs: z.array(z.string()).optional().describe("How its runs wait for one another."),
     storage_path: z.string().optional(),
     dead_letter: z.literal(true).optional(),
   })

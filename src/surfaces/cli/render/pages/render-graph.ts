@@ -25,6 +25,8 @@ function factsOf(graph: GraphExplanation): string[] {
     ...(graph.limits === undefined ? [] : [`limits: ${showLimits(graph.limits)}`]),
     ...(graph.timeout_seconds === undefined ? [] : [`time-out: ${graph.timeout_seconds} s`]),
     ...(graph.schedule === undefined ? [] : [`schedule: ${graph.schedule} (UTC)`]),
+    ...(graph.starts_by ?? []).map((start) => `starts by: ${start}`),
+    ...(graph.runs ?? []).map((rule) => `runs: ${rule}`),
     ...(graph.storage_path === undefined ? [] : [`outputs are stored at: ${graph.storage_path}`]),
     ...(graph.dead_letter === true ? ["final failures become dead letters"] : []),
   ];
@@ -85,7 +87,8 @@ function approvalFact({
   timeout_seconds,
   on_timeout = "abort",
   allow_edit,
+  people = [],
 }: NonNullable<StepExplanation["approval"]>): string {
   const limit = timeout_seconds === undefined ? "" : `, ${on_timeout} after ${timeout_seconds} s`;
-  return `asks a person: ${message}${allow_edit ? " (may edit)" : ""}${limit}`;
+  return [`asks a person: ${message}${allow_edit ? " (may edit)" : ""}${limit}`, ...people].join("; ");
 }

@@ -1,7 +1,7 @@
-import type { Trigger } from "../core/graph/graph.ts";
+import type { Trigger } from "./graph.ts";
 
 /** What starts a run, in a line. */
-function describeTrigger(trigger: Trigger): string {
+export function describeTrigger(trigger: Trigger): string {
   switch (trigger.kind) {
     case "http":
       return `${trigger.method} ${trigger.pathPattern}`;
