@@ -1,10 +1,10 @@
 import { checkGraph } from "../../core/graph/check-graph.ts";
+import { findRepeat } from "../../core/graph/describe-trigger.ts";
 import { isEventField } from "../../core/graph/event-match.ts";
 import type { CronSettings, DagFlow, Graph, Rate, Trigger, WhenFull } from "../../core/graph/graph.ts";
 import { parsePathPattern } from "../../core/graph/path-pattern.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import { inputAt } from "../build-expr.ts";
-import { findRepeat } from "../../core/graph/describe-trigger.ts";
 import { toDebounce } from "../places.ts";
 import type { DefinedFunction } from "./open-definition.ts";
 import {

@@ -1,8 +1,8 @@
 import type { Expr } from "../../core/expressions/expr.ts";
+import { findRepeat } from "../../core/graph/describe-trigger.ts";
 import type { Flow, Graph, MachineFlow, Step, Trigger } from "../../core/graph/graph.ts";
 import { isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Compiled, LoadOptions } from "../definition.ts";
-import { findRepeat } from "../../core/graph/describe-trigger.ts";
 import type { ProblemList } from "../problem-list.ts";
 import { toRunLimits } from "../run-limits.ts";
 import { checkLater } from "../shape/check-later.ts";

@@ -27,7 +27,7 @@ export function lowerWorkflow(workflow: Workflow, steps: StepGraph, source: Sour
     },
     limits: workflow.limits,
     ending: lowerEnding(workflow, declared),
-    schedule: workflow.schedule,
+    ...(typeof workflow.schedule === "object" ? { triggers: [workflow.schedule] } : { schedule: workflow.schedule }),
     ...lowerRuns(workflow, declared),
     envAllowed: workflow.envAllowed,
     settings: {

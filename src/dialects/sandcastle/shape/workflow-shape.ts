@@ -13,12 +13,13 @@ import {
   WHEN_MANY,
 } from "../../places.ts";
 import { runLimits } from "../../run-limits.ts";
-import { jsonSchema, list } from "../../shape/containers.ts";
+import { either, jsonSchema, list } from "../../shape/containers.ts";
 import { expected, ignored, optional, withDefault } from "../../shape/fields.ts";
-import { object } from "../../shape/object.ts";
+import { inSnakeCase, object } from "../../shape/object.ts";
 import { choice, duration, flag, integer, text } from "../../shape/scalars.ts";
 import { type DialectRules, type ReadOf, to } from "../../shape/shape.ts";
 import { toExcerpt } from "../../source/printable.ts";
+import { toCron } from "../../work/cron.ts";
 import { leavesStorage } from "../references/reference.ts";
 import { parseTemplate } from "../references/template.ts";
 import { policy } from "./policy-shape.ts";
@@ -48,6 +49,13 @@ const storagePath = to(text(), (written, reader) => {
 const cron = to(text(), (written, { later }) => {
   later.push({ kind: "cron", text: written });
   return written.value;
+});
+
+const timetable = toCron({
+  spell: inSnakeCase,
+  missing: { message: "`schedule` has no `cron`.", remedy: "Add `cron`: five fields." },
+  saysInput: "The input of its runs.",
+  cancels: "cancel_previous",
 });
 
 const variableName = text({
@@ -98,7 +106,10 @@ export const workflow = object(
     }),
     description: optional(text(), "For people: what the workflow is for."),
     sandstorm_url: optional(url(), "The agent server that answers; a variable of the environment may stand for it."),
-    schedule: optional(cron, "When it starts by itself: a cron expression of five fields."),
+    schedule: optional(
+      either(cron, timetable),
+      "When it starts by itself: a cron expression of five fields; or a map with `cron`, `timezone`, `input`, `catch_up` and `overlap`.",
+    ),
     default_model: withDefault(
       text(),
       "sonnet",

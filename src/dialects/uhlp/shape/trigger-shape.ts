@@ -1,15 +1,13 @@
-import type { CronSettings, Trigger } from "../../../core/graph/graph.ts";
+import type { Trigger } from "../../../core/graph/graph.ts";
 import { parsePathPattern } from "../../../core/graph/path-pattern.ts";
-import { isJsonObject } from "../../../core/json.ts";
-import { isTimezone } from "../../explain-cron.ts";
 import { anyMap, list } from "../../shape/containers.ts";
 import { expected, optional, withDefault } from "../../shape/fields.ts";
 import { object } from "../../shape/object.ts";
 import { choice, filled, flag, text } from "../../shape/scalars.ts";
 import { type Reader, type Text, to } from "../../shape/shape.ts";
 import { variants } from "../../shape/variants.ts";
-import { toExcerpt, toPrintable } from "../../source/printable.ts";
-import { toJson } from "../../source/yaml-node.ts";
+import { toPrintable } from "../../source/printable.ts";
+import { toCron } from "../../work/cron.ts";
 
 const path = text({ pattern: "^/", examples: ["/api/v1/orders/{orderId}"] });
 
@@ -79,51 +77,6 @@ function readPattern({ value, at }: Text, problems: Reader["problems"]): string 
   return undefined;
 }
 
-const timezone = to(filled("Europe/Berlin"), ({ value, at }, { problems }) => {
-  if (isTimezone(value)) return value;
-  const message = `There is no time zone \`${toExcerpt(value)}\`.`;
-  problems.error({ code: "VALUE_INVALID", at, message, remedy: "Use an IANA name, for example `Europe/Berlin`." });
-  return undefined;
-});
-
-const cron = to(
-  object({
-    schedule: expected(
-      filled("0 6 * * 1-5"),
-      "Five fields: minute, hour, day, month, weekday; or a nickname such as `@daily`.",
-      { also: ["cron", "expression"], missing: inConfig("schedule") },
-    ),
-    timezone: withDefault(timezone, "UTC", "An IANA name."),
-    input: optional(
-      to(anyMap(), (map) => {
-        const value = toJson(map);
-        return isJsonObject(value) ? value : undefined;
-      }),
-      "What its runs find as `trigger.payload`.",
-    ),
-    catchUp: optional(
-      choice(["none", "one", "all"]),
-      "Which slots that passed while no server ran are caught up: none, the last one, or the last hundred.",
-      { also: ["catch_up"], otherwise: "`one`" },
-    ),
-    overlap: optional(
-      choice(["skip", "queue", "cancelPrevious"]),
-      "What becomes of a slot while the run of the slot before is under way.",
-      { otherwise: "`skip`" },
-    ),
-  }),
-  ({ schedule, timezone, input, catchUp, overlap }, { later }): Trigger | undefined => {
-    if (schedule === undefined) return undefined;
-    later.push({ kind: "cron", text: schedule });
-    const says: CronSettings = {
-      ...(input === undefined ? {} : { input }),
-      ...(catchUp === undefined ? {} : { catchUp }),
-      ...(overlap === undefined ? {} : { overlap: overlap === "cancelPrevious" ? "cancel_previous" : overlap }),
-    };
-    return { kind: "cron", schedule: schedule.value, timezone, ...(Object.keys(says).length === 0 ? {} : { says }) };
-  },
-);
-
 const queue = to(
   object({
     queueName: expected(filled("orders"), "The queue whose messages start runs.", {
@@ -165,7 +118,17 @@ export const trigger = to(
     },
     kinds: {
       http: object({ config: expected(http, "The route.") }),
-      cron: object({ config: expected(cron, "The schedule.") }),
+      cron: object({
+        config: expected(
+          toCron({
+            spell: (shape) => shape,
+            missing: inConfig("schedule"),
+            saysInput: "What its runs find as `trigger.payload`.",
+            cancels: "cancelPrevious",
+          }),
+          "The schedule.",
+        ),
+      }),
       queue: object({ config: expected(queue, "The queue.") }),
       trigger: object({ config: expected(event, "The event.") }),
       internal: object({
