@@ -143,7 +143,7 @@ describe("what could take for ever", () => {
     expect(String(answer)).toMatch(new RegExp(said));
     if (said === "") expect(answer).toEqual([]);
     expect(performance.now() - startedAt).toBeLessThan(8_000);
-    expect(delay.max / 1e6).toBeLessThan(500);
+    expect(delay.max / 1e6).toBeLessThan(2_000);
   });
 
   test("a definition is told the place", async () => {
