@@ -156,9 +156,12 @@ function compose(appDir: string, config: Config, options: AppOptions): OpenAppli
     work,
     files: () => parts.files(),
     vault: vaultOf(() => parts.serviceIfThere()),
-    emit: async (...sent) => (await openEmit())(...sent),
+    sends: {
+      event: async (...sent) => (await openSends()).event(...sent),
+      start: async (...sent) => (await openSends()).start(...sent),
+    },
   });
-  const openEmit = once(async () => (await import("./executors/emit-event.ts")).createEmit(app));
+  const openSends = once(async () => (await import("./executors/step-sends.ts")).createSends(app));
   const loginPartsOf = async (server: NamedServer) => {
     const [address, outbound] = await Promise.all([tools.addressOf(server), openOutbound(config)]);
     return { address, outbound, vault: vaultOf(() => parts.service()) };

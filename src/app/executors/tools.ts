@@ -4,7 +4,7 @@ import { isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Json, JsonObject } from "../../core/json.ts";
 import type { Reach } from "../../core/trust/grant.ts";
-import type { Emit } from "../../executors/core-tools/core-tools.ts";
+import type { Sends } from "../../executors/core-tools/core-tools.ts";
 import type { NamedTool } from "../../executors/mcp/check-tool.ts";
 import type { LoginVault } from "../../executors/mcp-servers/login/sealed-login.ts";
 import type { FindAgentToolProblem, NamedServer } from "../../operations/application/ports.ts";
@@ -24,13 +24,13 @@ interface ToolsOptions {
   readonly work: Pick<CodeAndModels, "generate" | "runCommand" | "endpoint" | "confineServer">;
   files(): Promise<FileStorage>;
   readonly vault: LoginVault;
-  readonly emit: Emit;
+  readonly sends: Sends;
 }
 
 export type Tools = ReturnType<typeof composeTools>;
 
 /** Composes the parts that call tools. Each is opened when it is first needed, and shared by all runs of the process. */
-export function composeTools({ appDir, dataDir, config, work, files, vault, emit }: ToolsOptions) {
+export function composeTools({ appDir, dataDir, config, work, files, vault, sends }: ToolsOptions) {
   const { mcp, code } = config.settings;
   const python = code.python === undefined ? undefined : pathOrName(code.python, appDir);
   const surroundings = (folder: string, reach?: Reach) => ({
@@ -90,7 +90,7 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, emit
       },
     });
   });
-  const openCoreTools = async (more: { readonly emit?: Emit; readonly generate?: Generate } = {}) => {
+  const openCoreTools = async (more: { readonly sends?: Sends; readonly generate?: Generate } = {}) => {
     const { createCoreTools } = await import("../../executors/core-tools/core-tools.ts");
     return createCoreTools({
       folder: appDir,
@@ -102,7 +102,7 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, emit
       ...more,
     });
   };
-  const coreTools = once(() => openCoreTools({ emit }));
+  const coreTools = once(() => openCoreTools({ sends }));
   const openExecutor = async (core: ToolSet, generate?: Generate) => {
     const { createMcpExecutor } = await import("../../executors/mcp/mcp-executor.ts");
     const [own, endpoint, checker] = await Promise.all([servers(), work.endpoint(), validators()]);
@@ -110,12 +110,12 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, emit
   };
   return {
     toolbox,
-    /** For other programs, which send no events of a step. */
+    /** For other programs, which are no steps. */
     coreTools: () => openCoreTools(),
     /** Calls the tools of steps. */
     executor: once(async () => openExecutor(await coreTools())),
     /** The same, where models are asked so. */
-    simulated: async (generate: Generate) => openExecutor(await openCoreTools({ emit, generate }), generate),
+    simulated: async (generate: Generate) => openExecutor(await openCoreTools({ sends, generate }), generate),
     /** See `Execution.findToolProblem`. */
     async findToolProblem(named: NamedTool, signal: AbortSignal) {
       const { findToolProblem } = await import("../../executors/mcp/check-tool.ts");

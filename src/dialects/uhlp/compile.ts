@@ -98,6 +98,7 @@ function outputSchemaOf(body: NonNullable<StepBody>): JsonObject | undefined {
     return body.outputMapping.kind === "map" ? onlyWith(body.outputMapping.entries.keys()) : undefined;
   if ("subtype" in body) {
     if (body.subtype === "emit") return onlyWith(["runs", "waiting"]);
+    if (body.subtype === "start") return onlyWith(["run_id", "workflow"]);
     return body.subtype === "set" ? onlyWith(namesSetBy(body)) : undefined;
   }
   if (body.type === "http") {

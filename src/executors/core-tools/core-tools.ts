@@ -29,23 +29,28 @@ export interface CoreToolsOptions {
   readonly generate?: Generate;
   /** Absent: commands are not allowed. */
   readonly runCommand?: RunCommand;
-  /** Absent: nobody sends events, and the tool is not there. */
-  readonly emit?: Emit;
+  /** Absent: nobody sends events or starts runs, and the tools are not there. */
+  readonly sends?: Sends;
   /** Milliseconds, for values that expire. Default: the machine's clock. */
   readonly now?: () => number;
 }
 
-/** Sends an event of a step, once however often the step is tried. Throws `EVENT_UNKNOWN` and its kin. */
-export type Emit = (
-  event: { readonly name: string; readonly payload: JsonObject; readonly sourceAppId?: string | undefined },
-  step: CallingStep,
-) => Promise<JsonObject>;
+/** What a step does to other runs, once however often the step is tried. */
+export interface Sends {
+  /** Throws `EVENT_UNKNOWN` and its kin. */
+  event(
+    event: { readonly name: string; readonly payload: JsonObject; readonly sourceAppId?: string | undefined },
+    step: CallingStep,
+  ): Promise<JsonObject>;
+  /** Throws what a start throws. */
+  start(of: { readonly workflow: string; readonly input: JsonObject }, step: CallingStep): Promise<JsonObject>;
+}
 
 const RESERVED = ["core.", "community.database.simple_kv."];
 
 /** The tools that every application has without configuring a server. */
 export function createCoreTools(options: CoreToolsOptions): ToolSet {
-  const { files, generate, emit, now = Date.now } = options;
+  const { files, generate, sends, now = Date.now } = options;
   return new CoreTools([
     ...definitionTools(new DefinitionFolder(options.folder, options.forbidden)),
     ...valueTools({
@@ -59,7 +64,7 @@ export function createCoreTools(options: CoreToolsOptions): ToolSet {
     ...(generate === undefined ? [] : [llmTool(generate)]),
     commandTool(options.runCommand),
     ...frameworkTools(options.configuration),
-    ...(emit === undefined ? [] : [eventTool(emit)]),
+    ...(sends === undefined ? [] : [eventTool(sends), startTool(sends)]),
     ...valueTools({
       values: new StoredValues(files, "simple-kv", now),
       set: "community.database.simple_kv.set",
@@ -170,7 +175,7 @@ function frameworkTools(configuration: JsonObject): readonly CoreTool[] {
 }
 
 /** `core.events.publish`. */
-function eventTool(emit: Emit): CoreTool {
+function eventTool(sends: Sends): CoreTool {
   return defineCoreTool(
     {
       name: "core.events.publish",
@@ -192,7 +197,31 @@ function eventTool(emit: Emit): CoreTool {
     },
     async ({ event: name, payload, source_app_id: sourceAppId }, { step }) => {
       if (step === undefined) throw new TypeError("only steps send events");
-      return succeeded(await emit({ name, payload: payload ?? {}, sourceAppId: sourceAppId ?? undefined }, step));
+      return succeeded(
+        await sends.event({ name, payload: payload ?? {}, sourceAppId: sourceAppId ?? undefined }, step),
+      );
+    },
+  );
+}
+
+/** `core.workflows.start`. */
+function startTool(sends: Sends): CoreTool {
+  return defineCoreTool(
+    {
+      name: "core.workflows.start",
+      title: "Start a workflow",
+      description: "Starts a run of its own, and does not wait for it.",
+      input: z.strictObject({
+        ...appId,
+        workflow: z.string().min(1).describe("A name, or a file of the application."),
+        input: object.nullish().describe("What it is started with."),
+      }),
+      output: z.strictObject({ run_id: z.string(), workflow: z.string() }),
+      hints: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+    },
+    async ({ workflow, input }, { step }) => {
+      if (step === undefined) throw new TypeError("only steps start runs");
+      return succeeded(await sends.start({ workflow, input: input ?? {} }, step));
     },
   );
 }

@@ -5,7 +5,7 @@ import { writeExact } from "../../core/exact-json.ts";
  * The id of a run that something outside may ask for more than once: equal names, equal id, so that a repetition meets
  * `RUN_ID_TAKEN`. A UUID of version 8 (RFC 9562) made of a SHA-256.
  */
-export function deriveRunId(kind: "schedule" | "queue" | "event", ...names: readonly string[]): string {
+export function deriveRunId(kind: "schedule" | "queue" | "event" | "step", ...names: readonly string[]): string {
   const digest = hash("sha256", writeExact([kind, ...names]));
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);
   const parts = [

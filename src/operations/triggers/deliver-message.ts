@@ -72,7 +72,7 @@ function contextFor({ file }: TriggerTarget, context: JsonObject): JsonObject {
 type Start = Parameters<RequestRunner["start"]>[0];
 
 /** False: there is a run of this id already. */
-async function startOnce(runner: RequestRunner, start: Start): Promise<boolean> {
+export async function startOnce(runner: RequestRunner, start: Start): Promise<boolean> {
   try {
     await runner.start(start);
     return true;

@@ -39,6 +39,8 @@ export function lowerControl(step: StepDefinition, body: ControlBody, scope: Val
       return { kind: "set", value: lowerMerge(body, scope) };
     case "emit":
       return lowerEmit(body, scope);
+    case "start":
+      return lowerStart(body, scope);
     case "wait":
       return { kind: "wait", wait: lowerWait(body, scope) };
     case "approval":
@@ -152,9 +154,23 @@ function lowerEmit({ event, payload }: ControlOf<"emit">, scope: ValueScope): Do
     ["event", name],
     ["payload", lowerValue(payload, scope)],
   ]);
+  return toTool("core.events.publish", sent);
+}
+
+function lowerStart(body: ControlOf<"start">, scope: ValueScope): Doing {
+  if (body.workflowId === undefined) return UNREADABLE;
+  const workflow = lowerName(body.workflowId.at, scope);
+  const started = toObject([
+    ["workflow", workflow],
+    ["input", lowerInputs(body, scope)],
+  ]);
+  return toTool("core.workflows.start", started);
+}
+
+function toTool(tool: string, given: Expr): Doing {
   const input = toObject([
-    ["tool", literal("core.events.publish")],
-    ["arguments", sent],
+    ["tool", literal(tool)],
+    ["arguments", given],
   ]);
   return { kind: "task", executor: "mcp", input };
 }

@@ -265,6 +265,20 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
         says: "Sends an event: workflows that it triggers are started, and the run has it that waits for its fields. It is sent once, however often the step is tried. The output is `{runs, waiting}`.",
       },
     ),
+    start: object(
+      {
+        ...conditional,
+        workflowId: expected(filled(), "Its name or file, or an expression that gives one.", {
+          also: ["workflow"],
+          missing: lacks("The step names no workflow.", "Add `workflowId`: a name or a file."),
+        }),
+        ...taking,
+        ...shaping,
+      },
+      {
+        says: "Starts another workflow as a run of its own, and does not wait for it: `subworkflow` does. It is started once, however often the step is tried. The output is `{run_id, workflow}`.",
+      },
+    ),
     wait: object(
       {
         ...conditional,

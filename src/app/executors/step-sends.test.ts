@@ -3,7 +3,7 @@ import { HttpWorld } from "../../../test/fakes/http-world.ts";
 import { input, literal, respond, task, uhlpGraph } from "../../../test/fakes/uhlp-graph.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { CallingStep } from "../../ports/tools/tool-set.ts";
-import { createEmit } from "./emit-event.ts";
+import { createSends } from "./step-sends.ts";
 
 const paid: Expr = { op: "path", root: "steps", name: "wait", path: ["output", "sum"] };
 const waiter = uhlpGraph({
@@ -28,10 +28,12 @@ const sender = uhlpGraph({ name: "sender", steps: [task("work")] });
 const stepOf = (runId: string, more: Partial<CallingStep> = {}) =>
   ({ runId, path: "emit#1", settings: {}, ...more }) as CallingStep;
 
+const named = ({ event: emit, start }: ReturnType<typeof createSends>) => ({ emit, start });
+
 async function sending() {
   const { world, parts } = new HttpWorld([waiter, listener, sender]);
   const run = await world.run(sender, {}, { maxCostMicro: 70_000 });
-  return { world, emit: createEmit(parts.app), run };
+  return { world, ...named(createSends(parts.app)), run };
 }
 
 test("an event of a step starts what it triggers and goes to the run that waits, once however often the step is tried", async () => {
@@ -62,4 +64,24 @@ test("what it starts may cost what the run may that sends it, and belongs to its
 test("an event that nobody hears is a mistake", async () => {
   const { emit, run } = await sending();
   await expect(emit({ name: "payd", payload: {} }, stepOf(run.id))).rejects.toMatchObject({ code: "EVENT_UNKNOWN" });
+});
+
+test("a run is started once however often the step is tried, may cost what its own may, and is the tenant's", async () => {
+  const { world, start, run } = await sending();
+  const started = await start({ workflow: "listener", input: {} }, stepOf(run.id, { tenantId: "a" }));
+  expect(started).toMatchObject({ workflow: "listener" });
+  expect(await start({ workflow: "listener", input: {} }, stepOf(run.id, { tenantId: "a" }))).toEqual(started);
+  const other = await start({ workflow: "listener", input: {} }, stepOf(run.id, { path: "emit#2" }));
+  expect(other["run_id"]).not.toBe(started["run_id"]);
+  const [second, first, ...more] = (await world.journal.listRuns({ limit: 10 })).filter((each) => each.id !== run.id);
+  expect([first?.id, first?.tenantId, second?.id, more]).toEqual([started["run_id"], "a", other["run_id"], []]);
+  expect(await world.journal.readEvents(first?.no ?? 0, { afterSeq: 0, limit: 1 })).toMatchObject([
+    { event: { type: "runStarted", maxCostMicro: 70_000 } },
+  ]);
+});
+
+test("a workflow that nobody knows is a mistake", async () => {
+  const { start, run } = await sending();
+  const unknown = start({ workflow: "../../etc/passwd", input: {} }, stepOf(run.id));
+  await expect(unknown).rejects.toMatchObject({ code: "WORKFLOW_NOT_FOUND" });
 });
