@@ -106,3 +106,12 @@ function toWhole(milliseconds: number): number | undefined {
   const whole = Math.round(milliseconds) + 0;
   return milliseconds >= 0 && Number.isSafeInteger(whole) ? whole : undefined;
 }
+
+/** An IANA name. Offsets such as `+01:00` are zones for the engine of JavaScript, and for no calendar. */
+export function isTimezone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,5 +1,3 @@
-import { orElse } from "../core/or-else.ts";
-
 /** Why a cron expression cannot be used; undefined if it can. Five fields, or a nickname such as `@daily`. */
 export async function explainCron(expression: string): Promise<string | undefined> {
   const isNickname = expression.startsWith("@");
@@ -16,9 +14,4 @@ export async function explainCron(expression: string): Promise<string | undefine
     const reason = error instanceof Error ? error.message : String(error);
     return `${reason.replace(/^CronPattern: /, "").replace(/\.+$/, "")}.`;
   }
-}
-
-/** An IANA name. */
-export function isTimezone(name: string): boolean {
-  return orElse(() => new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "", false);
 }

@@ -1,11 +1,12 @@
 import type { CronSettings, Trigger } from "../../core/graph/graph.ts";
+import { isTimezone } from "../../core/iso-time.ts";
 import { isJsonObject } from "../../core/json.ts";
-import { isTimezone } from "../explain-cron.ts";
+
 import { anyMap } from "../shape/containers.ts";
 import { expected, optional, withDefault } from "../shape/fields.ts";
 import { object, type Spelling } from "../shape/object.ts";
 import { choice, filled } from "../shape/scalars.ts";
-import { to } from "../shape/shape.ts";
+import { seldom, to } from "../shape/shape.ts";
 import { toExcerpt } from "../source/printable.ts";
 import { toJson } from "../source/yaml-node.ts";
 
@@ -24,7 +25,9 @@ interface CronWords {
 }
 
 /** When a workflow starts by itself, with what its schedule must not be left to others to say. */
-export const toCron = ({ spell, missing, saysInput, cancels }: CronWords) =>
+export const toCron = (words: CronWords) => seldom(() => describe(words));
+
+const describe = ({ spell, missing, saysInput, cancels }: CronWords) =>
   to(
     spell(
       object({

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Cron } from "croner";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { orElse } from "../../core/or-else.ts";
+import { isTimezone } from "../../core/iso-time.ts";
 import { explainCron } from "../../dialects/explain-cron.ts";
 
 /** A cron expression in a time zone. */
@@ -87,11 +87,6 @@ export function jitterOf(id: string, jitterSeconds: number, slot: number): numbe
   if (jitterSeconds === 0) return 0;
   const drawn = Number.parseInt(hash("sha256", `${id} ${slot}`).slice(0, 8), 16) / 2 ** 32;
   return Math.floor(drawn * jitterSeconds * 1_000);
-}
-
-function isTimezone(name: string): boolean {
-  // Offsets such as `+01:00` are zones for Node, and for no calendar.
-  return orElse(() => /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined, false);
 }
 
 /** Shows moments as the clocks of a zone do: `2026-03-29T03:00:00+02:00`. To open a zone takes longer than to show one. */

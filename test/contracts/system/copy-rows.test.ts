@@ -74,7 +74,7 @@ test("both databases have the same tables and columns of data", async () => {
       [...(await findTables(data))].map(([name, columns]) => [name, columns.toSorted()]).sort(),
     );
   const inFiles = await tablesOf(inFolder(join(temporaryFolder(), "data")));
-  expect(inFiles).toHaveLength(25);
+  expect(inFiles).toHaveLength(26);
   expect(await tablesOf(onServer(await newTestDatabase()))).toEqual(inFiles);
 });
 
