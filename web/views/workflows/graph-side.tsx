@@ -70,7 +70,7 @@ export function GraphSide({ graph, isNow, text: typed, dialect, schema, onText, 
       {graph && (graph.starts_by ?? graph.runs) && (
         <ul
           aria-label="What starts it, and how its runs wait"
-          className="border-b border-line px-3 py-1 text-sm text-soft"
+          className="max-h-40 overflow-auto border-b border-line px-3 py-1 text-sm text-soft"
         >
           {graph.starts_by?.map((start) => (
             <li key={start}>starts by {start}</li>
