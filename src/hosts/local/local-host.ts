@@ -226,6 +226,7 @@ export class LocalHost implements RunHost {
     if (this.#isParking || run.isDiscarded || run.state.phase !== "open") return;
     run.apply({ type: "timerFired", at, timer: START_TIMER, ...(again === undefined ? {} : { again }) });
     // Another one may have come in the moment in which it gave its place back.
+    if (run.state.place?.waitMs === undefined) return;
     await run.durable();
     await this.takeUpDue();
   }
