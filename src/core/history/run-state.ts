@@ -66,7 +66,12 @@ export interface RunState {
   partial: boolean;
   /** Final failures that no `catch` took, no transition answered and no retry mended. */
   readonly failures: FailedStep[];
+  /** Who reads a history may ask for it. `path`: of all items of a step together, where it is about a transition. */
+  readonly noteWay?: NoteWay | undefined;
 }
+
+/** `taken`: the number of the transition (-1: none), or whether the condition of a step held. */
+export type NoteWay = (path: string, taken: number | boolean) => void;
 
 export interface FailedStep {
   readonly path: string;

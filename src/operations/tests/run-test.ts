@@ -2,8 +2,8 @@ import type { ErrorCode } from "../../core/errors/error-table.ts";
 import { isPawlError, type PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { eventOfSignal } from "../../core/graph/event-match.ts";
-import type { IndexedFlow, IndexedStep } from "../../core/graph/indexed-graph.ts";
 import { parseStepPath } from "../../core/graph/step-path.ts";
+import type { NoteWay } from "../../core/history/run-state.ts";
 import { isJsonObject, type Json } from "../../core/json.ts";
 import {
   type Expectations,
@@ -23,6 +23,7 @@ import { eachEvent } from "../runs/each-event.ts";
 import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
 import { isOfThisPlace } from "../start/preflight.ts";
 import { findStartable, prepareUnasked } from "../start/prepare-run.ts";
+import { addCoverage, type Coverage, coverageOf, wayOf, withoutNumbers } from "./coverage.ts";
 import type { Death } from "./deaths.ts";
 import { withPatience } from "./with-patience.ts";
 
@@ -37,9 +38,7 @@ export interface TestReport {
   /** What does not hold. Empty: it passed. */
   readonly failures: readonly string[];
   readonly durationMs: number;
-  /** Steps of the workflow itself, and those of them that ran. */
-  readonly steps: ReadonlySet<string>;
-  readonly ran: ReadonlySet<string>;
+  readonly coverage: Coverage;
   /** Undefined: it could not be tried. */
   readonly end?: TestEnd;
 }
@@ -70,7 +69,7 @@ export async function runTest(
 ): Promise<TestReport> {
   return tryTest(parts, workflow, folder, test).catch((error: unknown) => {
     if (!isPawlError(error)) throw error;
-    return { name: test.name, failures: describeError(error), durationMs: 0, steps: new Set(), ran: new Set() };
+    return { name: test.name, failures: describeError(error), durationMs: 0, coverage: addCoverage([]) };
   });
 }
 
@@ -93,14 +92,16 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
   const host = await app.host();
   const { id } = await host.startRun({ ...prepared, options });
   const stuck = await play(app, id, test);
-  const { reading, ...ended } = await readEnded(parts, id);
+  const ways = new Set<string>();
+  const { reading, ...ended } = await readEnded(parts, id, (path, taken) =>
+    ways.add(wayOf(withoutNumbers(path), taken)),
+  );
   return {
     name: test.name,
     failures: stuck === undefined ? compare(ended, test.expect) : [stuck],
     durationMs: Math.round(performance.now() - began),
     end: { ...ended, calls: [...parts.calls] },
-    steps: stepsOfFile(reading.history.state.graph.root),
-    ran: new Set(ended.paths.map(withoutNumbers)),
+    coverage: coverageOf(reading.history, ways),
   };
 }
 
@@ -198,10 +199,14 @@ async function lookAfter(
   return "moved";
 }
 
-async function readEnded({ app, calls }: TestParts, id: string): Promise<TestEnd & { readonly reading: RunReading }> {
+async function readEnded(
+  { app, calls }: TestParts,
+  id: string,
+  noteWay?: NoteWay,
+): Promise<TestEnd & { readonly reading: RunReading }> {
   const record = await (await app.host()).settled(id);
   const sources = await app.records();
-  const reading = await readRunHistory(sources, record);
+  const reading = await readRunHistory(sources, record, { noteWay });
   const { outcome } = await readRunResult(sources, record);
   const outputs = outcome.is === "completed" ? outcome.output : undefined;
   return { record, reading, outcome, outputs, paths: [...reading.history.steps.keys()], calls };
@@ -267,25 +272,6 @@ function countOf(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
-}
-
-/** Those at every level, without what was made for them. A program's steps have no places: there all count. */
-function stepsOfFile(root: IndexedFlow): ReadonlySet<string> {
-  const all = stepsIn(root);
-  const written = all.filter(({ step }) => step.place !== undefined);
-  return new Set((written.length === 0 ? all : written).map(({ key }) => key));
-}
-
-function stepsIn({ steps }: IndexedFlow): readonly IndexedStep[] {
-  return steps.flatMap((each) => [
-    each,
-    ...[each.body, each.catch, each.finally].flatMap((flow) => (flow === undefined ? [] : stepsIn(flow))),
-  ]);
-}
-
-/** `batch[2]/poll#7` is of the step `batch/poll`. */
-function withoutNumbers(path: string): string {
-  return path.replace(/#\d+|\[\d+\]/g, "");
 }
 
 /** Objects may have more than is expected; everything else is compared as a whole. */

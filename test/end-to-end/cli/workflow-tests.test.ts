@@ -154,6 +154,86 @@ steps:
   expect(stdout).toContain("5 of 7 steps ran; not: all/item/other, try~catch/catch");
 });
 
+test("transitions, conditions and ways out of a failure that no case has taken are listed in each dialect, in the words of the file", async () => {
+  const cwd = application({
+    "choose.yaml": `
+workflowId: choose
+startAt: ask
+steps:
+  ask: {type: http, url: "https://x.example/", if: "some(trigger.payload.list, x => x > 1)", transitions: [{condition: step.output.more, nextStep: all}, {nextStep: end}]}
+  all:
+    type: control
+    subtype: loop
+    list: trigger.payload.list
+    continueOnError: true
+    body: {startAt: one, steps: {one: {type: http, url: "https://x.example/", transitions: {onSuccess: two, onFailureDefault: two}}, two: {type: http, url: "https://x.example/"}}}
+    transitions: {onSuccess: end}
+  end: {type: control, subtype: set, variables: {done: true}, if: trigger.payload.done, end: true}
+`,
+    "choose.test.yaml": `
+cases:
+  some: {input: {list: [1, 2]}, steps: {ask: {reply: {more: true}}, one: {reply: {}}, two: {items: [{reply: {}}, {fail: TIMEOUT}]}}, expect: {status: partial}}
+  none: {input: {list: []}, kinds: {http: {reply: {more: true}}}}
+`,
+    "score.yaml": `
+name: score
+steps:
+  - {id: look, type: http, url: "https://x.example/", retry: {max_attempts: 1, on_failure: skip}}
+  - {id: rate, prompt: "Rate.", retry: {max_attempts: 1, on_failure: fallback}, fallback: {prompt: "Rate again."}}
+`,
+    "score.test.yaml":
+      "cases: {fails: {steps: {look: {fail: TIMEOUT}, rate: {reply: good}}, expect: {status: partial}}}\n",
+    "say.json": JSON.stringify({
+      name: "say",
+      initial_state: "A",
+      states: {
+        A: {
+          action: { tool: "get_screen_content", params: { session_id: "s" } },
+          transitions: [
+            { condition: { success: true }, next_state: "B" },
+            { condition: { success: false }, next_state: "C" },
+          ],
+        },
+        B: { action: { tool: "get_screen_content", params: { session_id: "s" } } },
+        C: { action: { tool: "get_screen_content", params: { session_id: "s" } } },
+      },
+    }),
+    "say.test.yaml": "workflow: say.json\ncases: {good: {kinds: {terminal: {reply: {success: true}}}}}\n",
+    "vip.ts": `
+import { each, loop, run, when, workflow } from "pawl";
+import { z } from "zod";
+export const vip = workflow("vip", { input: z.object({ list: z.array(z.object({ vip: z.boolean() })) }) }, ({ input }) => {
+  each(input.list, (item) => when(item.vip, () => run("greet", {}, () => 1), () => run("pass", {}, () => 2)));
+  return loop("twice", { max: 2, first: 0 }, (was) => ({ next: run("add", { was }, ({ was }) => was + 1), done: false }));
+});
+`,
+    "vip.test.yaml": "workflow: vip.ts\ncases: {plain: {input: {list: [{vip: false}]}}}\n",
+  });
+  mkdirSync(join(cwd, "node_modules"));
+  const here = fileURLToPath(new URL("../../..", import.meta.url));
+  symlinkSync(here, join(cwd, "node_modules/pawl"));
+  symlinkSync(join(here, "node_modules/zod"), join(cwd, "node_modules/zod"));
+  const { stdout } = await pawl(["test", "--json", "--junit", "junit.xml"], { cwd });
+  const [choose, say, score, vip] = JSON.parse(stdout).data;
+  for (const { cases } of [choose, say, score, vip]) for (const { failures } of cases) expect(failures).toEqual([]);
+  // What `ask` and its condition do, both ways, two cases have taken together; items of a loop are skipped one by one.
+  expect(choose).toMatchObject({
+    transitions: 11,
+    untaken: ["all/item/one -> two on failure", "end if trigger.payload.done"],
+  });
+  expect(score).toMatchObject({ transitions: 2, untaken: ["rate -> catch on failure"] });
+  expect(say).toMatchObject({ transitions: 2, untaken: ['A -> C if {"success":false}'] });
+  expect(vip).toMatchObject({
+    transitions: 4,
+    untaken: ["each/item/when if its condition holds", "each/item/when-else unless its condition holds"],
+  });
+  const junit = readFileSync(join(cwd, "junit.xml"), "utf8");
+  expect(junit).toContain("<system-out>  2 of 3 steps ran; not: rate~catch/fallback\n  1 of 2 transitions taken; not:");
+  expect((await pawl(["test", "score.test.yaml"], { cwd })).stdout).toContain(
+    "  1 of 2 transitions taken; not:\n      rate -> catch on failure\n",
+  );
+});
+
 test("a case goes on after a death between any two events, in each dialect, with its answers and events on record alone", async () => {
   const cwd = application({
     "ship.yaml": SHIPPING.replace("backoff: exponential", "initial_delay: 0s").replace(

@@ -1,5 +1,6 @@
 import type { End, Transition } from "../../graph/graph.ts";
 import { SINGLE } from "../../graph/shape.ts";
+import { stepPath } from "../../graph/step-path.ts";
 import {
   type Failure,
   type Instance,
@@ -208,6 +209,7 @@ export function leaveStep(turn: Turn, scope: Scope, step: number): void {
           ),
         );
   if (typeof taken !== "number") return failScope(turn, scope, taken);
+  turn.state.noteWay?.(stepPath(scope.path, indexed.escapedId, state.visit, SINGLE_ITEM), taken);
   const target = transitions[taken]?.to;
   const isAnswered = typeof target === "string" || target?.end === "success";
   if (outcome === "failure" && isAnswered && state.lossesBefore !== undefined) {

@@ -37,6 +37,8 @@ function startItem(turn: Turn, { scope, step, item }: Item, state: StepState): v
   const begins =
     when === undefined ||
     turn.decisions.evaluate(() => evaluateControl(turn.state, { scope, step, item }, when) === true);
+  const path = stepPath(scope.path, indexed.escapedId, state.visit, item);
+  if (when !== undefined && typeof begins === "boolean") turn.state.noteWay?.(path, begins);
   if (begins !== true) {
     if (begins === false) settleItem(turn, { scope, step, item }, { status: "skipped" });
     else failItem(turn, { scope, step, item }, begins);
@@ -44,7 +46,7 @@ function startItem(turn: Turn, { scope, step, item }: Item, state: StepState): v
     return;
   }
   const instance: Instance = {
-    path: stepPath(scope.path, indexed.escapedId, state.visit, item),
+    path,
     scope,
     step: indexed,
     item,

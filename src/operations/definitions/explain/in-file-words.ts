@@ -5,6 +5,11 @@ export function inFileWords(graph: GraphExplanation): GraphExplanation {
   return hasPlaces(graph.flow) ? { ...graph, flow: flowInWords(graph.flow) } : graph;
 }
 
+export function transitionInWords({ on, when, to }: NonNullable<StepExplanation["transitions"]>[number]): string {
+  const reason = [on === "any" ? "" : ` on ${on}`, when === undefined ? "" : ` if ${when}`];
+  return `-> ${to}${reason.join("")}`;
+}
+
 /** A graph of a program has none. */
 function hasPlaces({ steps }: FlowExplanation): boolean {
   return steps.some(({ place, flow }) => place !== undefined || (flow !== undefined && hasPlaces(flow)));

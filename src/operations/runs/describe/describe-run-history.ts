@@ -8,7 +8,7 @@ import {
   type StepSucceeded,
 } from "../../../core/history/events.ts";
 import { newRunState } from "../../../core/history/new-run-state.ts";
-import type { Instance, InstancePhase, RunState, Scope } from "../../../core/history/run-state.ts";
+import type { Instance, InstancePhase, NoteWay, RunState, Scope } from "../../../core/history/run-state.ts";
 import { refold } from "../../../core/interpreter/next.ts";
 import { readTimer, type TimerPurpose, timerOf } from "../../../core/interpreter/timers.ts";
 import type { JsonObject } from "../../../core/json.ts";
@@ -41,7 +41,7 @@ export class RunHistory {
   #ended: Instance[] = [];
   #changed = new Set<StepHistory>();
 
-  constructor(graph: IndexedGraph) {
+  constructor(graph: IndexedGraph, noteWay?: NoteWay) {
     const active = new WatchedInstances({
       began: (instance) => this.#begin(instance),
       ended: (instance) => {
@@ -49,7 +49,7 @@ export class RunHistory {
         this.#noteChange(this.steps.get(instance.path));
       },
     });
-    this.state = { ...newRunState(graph), active };
+    this.state = { ...newRunState(graph), active, noteWay };
   }
 
   /** The event after the latest one. The graph that a `callResolved` names must be among the state's. */

@@ -3,7 +3,7 @@ import { collectOfHandle } from "../../../core/binding/values-needed.ts";
 import type { Graph } from "../../../core/graph/graph.ts";
 import type { IndexedGraph } from "../../../core/graph/indexed-graph.ts";
 import type { Event } from "../../../core/history/events.ts";
-import type { Handle } from "../../../core/history/run-state.ts";
+import type { Handle, NoteWay } from "../../../core/history/run-state.ts";
 import type { Json } from "../../../core/json.ts";
 import { SizedCache } from "../../../core/sized-cache.ts";
 import { loadGraph } from "../../../hosts/session/rebuild-run.ts";
@@ -35,16 +35,17 @@ export interface HistoryWanted {
   readonly graphs?: Map<string, IndexedGraph> | undefined;
   /** The number of the last event that is read. Absent: the newest. */
   readonly upTo?: number | undefined;
+  readonly noteWay?: NoteWay | undefined;
 }
 
 /** Reads a run's events, no values. */
 export async function readRunHistory(
   sources: RunSources,
   record: RunRecord,
-  { graphs = new Map(), upTo = Number.POSITIVE_INFINITY }: HistoryWanted = {},
+  { graphs = new Map(), upTo = Number.POSITIVE_INFINITY, noteWay }: HistoryWanted = {},
 ): Promise<RunReading> {
   const { journal } = sources;
-  const history = new RunHistory(await loadGraph(journal, record.graph, graphs));
+  const history = new RunHistory(await loadGraph(journal, record.graph, graphs), noteWay);
   for await (const { seq, event } of eachEvent(journal, record.no)) {
     if (seq > upTo) break;
     await applyStored(history, event, { journal, graphs });

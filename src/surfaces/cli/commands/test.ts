@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import { listTestFiles } from "../../../operations/definitions/definition-files.ts";
+import { addCoverage } from "../../../operations/tests/coverage.ts";
 import { Deaths } from "../../../operations/tests/deaths.ts";
 import {
   goOnAfter,
@@ -42,9 +43,11 @@ interface Kills {
 interface FileReport {
   readonly file: string;
   readonly cases: readonly CaseReport[];
+  readonly steps: number;
   /** Steps that no case has run. */
   readonly untried: readonly string[];
-  readonly steps: number;
+  readonly transitions: number;
+  readonly untaken: readonly string[];
 }
 
 /** `pawl test`: 0 if all holds, else 1. Throws `SCRIPT_INVALID` before any test has run. */
@@ -159,21 +162,38 @@ function describeKills({ tried, places, again, interrupted }: Kills): readonly s
 }
 
 function toFileReport(file: string, cases: readonly CaseReport[]): FileReport {
-  const steps = new Set(cases.flatMap((each) => [...each.steps]));
-  const ran = new Set(cases.flatMap((each) => [...each.ran]));
-  return { file, cases, steps: steps.size, untried: [...steps].filter((step) => !ran.has(step)) };
+  const { steps, transitions } = addCoverage(cases.map(({ coverage }) => coverage));
+  const not = (all: ReadonlyMap<string, boolean>) => [...all].flatMap(([name, isTried]) => (isTried ? [] : [name]));
+  return {
+    file,
+    cases,
+    steps: steps.size,
+    untried: not(steps),
+    transitions: transitions.size,
+    untaken: not(transitions),
+  };
 }
 
-function describe({ file, cases, untried, steps }: FileReport): string {
+function describeCoverage({ steps, untried, transitions, untaken }: FileReport): readonly string[] {
+  const of = (all: number, not: readonly string[]) => `${all - not.length} of ${all}`;
+  return [
+    `  ${of(steps, untried)} steps ran${untried.length === 0 ? "" : `; not: ${untried.join(", ")}`}`,
+    ...(transitions === 0
+      ? []
+      : [`  ${of(transitions, untaken)} transitions taken${untaken.length === 0 ? "" : "; not:"}`]),
+    ...untaken.map((each) => `      ${sanitize(each)}`),
+  ];
+}
+
+function describe(report: FileReport): string {
   const paint = paintFor(io().stdout);
-  const lines = cases.flatMap(({ name, failures, durationMs, kills }) => [
+  const lines = report.cases.flatMap(({ name, failures, durationMs, kills }) => [
     failures.length === 0
       ? `  ${paint("green", "✓")} ${sanitize(name)} (${durationMs} ms)`
       : `  ${paint("red", "✗")} ${sanitize(name)}`,
     ...[...failures, ...(kills === undefined ? [] : describeKills(kills))].map((line) => `      ${sanitize(line)}`),
   ]);
-  const covered = `  ${steps - untried.length} of ${steps} steps ran${untried.length === 0 ? "" : `; not: ${untried.join(", ")}`}`;
-  return [file, ...lines, covered].join("\n");
+  return [report.file, ...lines, ...describeCoverage(report)].join("\n");
 }
 
 function shown({ name, failures, durationMs, kills }: CaseReport) {
@@ -187,7 +207,8 @@ function shown({ name, failures, durationMs, kills }: CaseReport) {
 }
 
 function toJunit(reports: readonly FileReport[]): string {
-  const suites = reports.map(({ file, cases }) => {
+  const suites = reports.map((report) => {
+    const { file, cases } = report;
     const failed = cases.filter(({ failures }) => failures.length > 0).length;
     const rows = cases.map(({ name, failures, durationMs, kills }) => {
       const failure =
@@ -197,7 +218,7 @@ function toJunit(reports: readonly FileReport[]): string {
       const told = kills === undefined ? "" : `<system-out>${toXml(describeKills(kills).join("\n"))}</system-out>`;
       return `    <testcase classname="${toXml(file)}" name="${toXml(name)}" time="${durationMs / 1_000}">${failure}${told}</testcase>`;
     });
-    return `  <testsuite name="${toXml(file)}" tests="${cases.length}" failures="${failed}">\n${rows.join("\n")}\n  </testsuite>`;
+    return `  <testsuite name="${toXml(file)}" tests="${cases.length}" failures="${failed}">\n${rows.join("\n")}\n    <system-out>${toXml(describeCoverage(report).join("\n"))}</system-out>\n  </testsuite>`;
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join("\n")}\n</testsuites>\n`;
 }

@@ -3,6 +3,7 @@ import type {
   GraphExplanation,
   StepExplanation,
 } from "../../../../operations/definitions/explain/graph-schemas.ts";
+import { transitionInWords } from "../../../../operations/definitions/explain/in-file-words.ts";
 import { formatUsd, showLimits } from "../text/formats.ts";
 import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
@@ -75,10 +76,7 @@ function stepFacts(step: StepExplanation): string[] {
     ...(on_failure === "skip" || on_failure === "continue" ? [`on failure: ${on_failure}`] : []),
     ...(step.at_most_once === true ? ["at most once"] : []),
     ...(step.max_cost_usd === undefined ? [] : [`costs at most ${formatUsd(step.max_cost_usd)}`]),
-    ...(step.transitions ?? []).map(({ on, when: condition, to }) => {
-      const reason = [on === "any" ? "" : `on ${on}`, condition === undefined ? "" : `if ${condition}`];
-      return `-> ${to} ${reason.filter((part) => part !== "").join(" ")}`;
-    }),
+    ...(step.transitions ?? []).map(transitionInWords),
   ];
 }
 
