@@ -194,6 +194,13 @@ test.each([429, 503])(
   },
 );
 
+test.each([".", "..", ""])("a value in the address that leads to another path sends nothing: '%s'", async (value) => {
+  const server = await WebhookReceiver.listen();
+  const outcome = await ask({ url: [server.url("/orders/"), value, "/lines"] });
+  expect(outcome).toMatchObject({ status: "failed", message: expect.stringContaining("is missing or `..`") });
+  expect(server.received).toEqual([]);
+});
+
 test("a form is sent encoded", async () => {
   const server = await WebhookReceiver.listen();
   server.replies.push(answerWith(200));

@@ -113,7 +113,7 @@ interface Unsendable {
 /** The request of a step. One that may change something bears the idempotency key, unless the step gives one. */
 function toRequest(input: HttpInput, { idempotencyKey }: Pick<Task, "idempotencyKey">): Request | Unsendable {
   const url = URL.parse(input.url.trim());
-  if (url === null) return { problem: "`url` is no address, or a value in it is missing." };
+  if (url === null) return { problem: "`url` is no address, or a value in it is missing or `..`." };
   addTo(url.searchParams, input.query);
   const body = toBody(input);
   const own = toHeaders(input.headers);

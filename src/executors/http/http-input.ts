@@ -4,7 +4,7 @@ import { SECRET_NAME } from "../../core/trust/secret-names.ts";
 
 const values = z.custom<JsonObject>(isJsonObject).catch({});
 
-/** Of a list the texts at odd places are encoded; empty where one of them is missing. */
+/** Of a list the texts at odd places are encoded; empty where one of them is missing, or is `..`, which would lead to another path. */
 const ADDRESS = z.union([z.string(), z.array(z.custom<Json>()).transform(joinAddress)], "an http task needs a `url`");
 
 /** Where the items are in each body, and how the next page is found: one of the ways, or else by the header `Link`. */
@@ -71,7 +71,7 @@ function joinAddress(parts: readonly Json[]): string {
     if (part === null || typeof part === "object") return "";
     return index % 2 === 0 || (index === 1 && parts[0] === "") ? String(part) : encodeURIComponent(String(part));
   });
-  return texts.some((text, index) => text === "" && index % 2 === 1) ? "" : texts.join("");
+  return texts.some((text, index) => index % 2 === 1 && /^\.{0,2}$/.test(text)) ? "" : texts.join("");
 }
 
 /** The header that `auth` asks for. */
