@@ -3,7 +3,7 @@ import base from "./vitest.config.ts";
 
 /**
  * `npm run test:all`: what `npm test` and `npm run test:system` run, with 80 times as many cases of each property, and
- * three more projects. `long` are kills, loads and soaks over many seeds; `conformance` are foreign clients, which have an
+ * three more projects. `long` are kills, loads and soaks over many seeds; `conformance` are foreign clients and servers, which have an
  * install of their own; `readme` pastes the README's blocks into shells, each of their commands by way of npx.
  */
 export default defineConfig({
