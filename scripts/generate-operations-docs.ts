@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { isJsonObject, type JsonObject } from "../src/core/json.ts";
 import { type Field, fieldsOf, toPlainSchema } from "../src/operations/fields.ts";
-import { effectOf, type Operation } from "../src/operations/operation.ts";
+import { effectOf, type Operation, verbsOf } from "../src/operations/operation.ts";
 import { type ListedOperation, loadOperations } from "../src/operations/operations.ts";
 import { buildProgram } from "../src/surfaces/cli/program.ts";
 
@@ -85,7 +85,7 @@ function renderOperation(operation: Operation): string {
 ### ${summary}
 
 - Route: ${routeOf(operation)}
-- Verb: ${verbsOf(operation)}
+- Verb: ${showVerbs(operation)}
 - Tool: ${toolOf(operation)}${answerOf(operation)}
 - It ${does}, and ${needs}.${errors.length === 0 ? "" : ` It may answer with ${errors.map(code).join(", ")}.`}
 ${fields.length === 0 ? "" : `\n| field | | |\n|---|---|---|\n${fields.join("\n")}\n`}`;
@@ -124,14 +124,15 @@ function resolve(schema: unknown, { $defs }: JsonObject): JsonObject {
   return isJsonObject(named) ? named : schema;
 }
 
-function verbsOf({ cli }: Operation): string {
+function showVerbs({ cli }: Operation): string {
   if ("no" in cli) return `none. ${cli.no}`;
   if ("byHand" in cli) return cli.byHand.map((verb) => code(`pawl ${verb}`)).join(", ");
-  const verbs = cli.map(({ verb, args = [], optional = [] }) => {
+  const described = verbsOf({ cli });
+  const verbs = described.map(({ verb, args = [], optional = [] }) => {
     const shown = args.map((name) => (optional.includes(name) ? `[${upper(name)}]` : upper(name)));
     return code(["pawl", verb, ...shown].join(" "));
   });
-  const examples = cli.flatMap(({ example }) => (example === undefined ? [] : [code(`pawl ${example}`)]));
+  const examples = described.flatMap(({ example }) => (example === undefined ? [] : [code(`pawl ${example}`)]));
   return `${verbs.join(", ")}${examples.length === 0 ? "" : `; for example ${examples.join(", ")}`}`;
 }
 

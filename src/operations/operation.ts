@@ -32,7 +32,8 @@ export interface Operation<
   /** Errors that it may throw, besides those of any request. */
   readonly errors?: readonly ErrorCode[];
   readonly http: Http;
-  readonly cli: readonly CliVerb<z.output<Output>>[] | NotThere | ByHand;
+  /** A verb, or several. */
+  readonly cli: CliVerb<z.output<Output>> | readonly CliVerb<z.output<Output>>[] | NotThere | ByHand;
   readonly mcp: McpTool | NotThere | ByHand;
   /** The status of a success, where it depends on the output. Absent: that of `http`. */
   statusOf?(output: z.output<Output>): SuccessStatus;
@@ -62,6 +63,11 @@ export function effectOf({ effect }: Pick<Operation, "effect">): {
 } {
   const { does, again = does === "reads", beyond = false } = typeof effect === "string" ? { does: effect } : effect;
   return { does, again, beyond };
+}
+
+/** The verbs that are derived from the operation. */
+export function verbsOf({ cli }: Pick<Operation, "cli">): readonly CliVerb[] {
+  return "no" in cli || "byHand" in cli ? [] : [cli].flat();
 }
 
 /** Says why it is not to be had there. */

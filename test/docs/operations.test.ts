@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { expect, test } from "vitest";
-import type { Operation } from "../../src/operations/operation.ts";
+import { type Operation, verbsOf } from "../../src/operations/operation.ts";
 import { loadOperations, loadTopic } from "../../src/operations/operations.ts";
 import { buildProgram } from "../../src/surfaces/cli/program.ts";
 import { loadEndpoints } from "../../src/surfaces/http/service/endpoints.ts";
@@ -26,7 +26,7 @@ test.each([
   ["http", ENDPOINTS.map(({ id }) => id)],
   [
     "cli",
-    verbsOf(
+    leavesOf(
       await buildProgram(
         [],
         () => Promise.reject(new Error("Nothing is opened.")),
@@ -46,10 +46,10 @@ test.each([
 });
 
 test("the first word of a verb loads its operation", async () => {
-  for (const { id, cli } of ALL_OPERATIONS) {
-    for (const { verb } of "no" in cli || "byHand" in cli ? [] : cli) {
+  for (const operation of ALL_OPERATIONS) {
+    for (const { verb } of verbsOf(operation)) {
       const loaded = await loadTopic(verb.split(" ")[0] ?? "");
-      expect(loaded?.map((each) => each.id)).toContain(id);
+      expect(loaded?.map((each) => each.id)).toContain(operation.id);
     }
   }
 });
@@ -65,13 +65,13 @@ test("a tool needs the scope of its operation", () => {
 function placesOf({ id, http, cli, mcp }: Operation): Readonly<Record<Surface, readonly string[]>> {
   return {
     http: "no" in http ? [] : [id, ...(http.alias === undefined ? [] : [http.alias.id])],
-    cli: "no" in cli ? [] : "byHand" in cli ? cli.byHand : cli.map(({ verb }) => verb),
+    cli: "byHand" in cli ? cli.byHand : verbsOf({ cli }).map(({ verb }) => verb),
     mcp: "no" in mcp ? [] : "byHand" in mcp ? mcp.byHand : [mcp.tool],
   };
 }
 
 /** Every verb that does something, as it is typed. */
-function verbsOf(command: Command, path: readonly string[] = []): readonly string[] {
+function leavesOf(command: Command, path: readonly string[] = []): readonly string[] {
   if (command.commands.length === 0) return [path.join(" ")];
-  return command.commands.flatMap((below) => verbsOf(below, [...path, below.name()]));
+  return command.commands.flatMap((below) => leavesOf(below, [...path, below.name()]));
 }

@@ -32,24 +32,22 @@ export const listAgents = defineOperation({
     broken: z.array(z.string()).describe("Files with problems, relative to the application."),
   }),
   http: { method: "GET", path: "/agents" },
-  cli: [
-    {
-      verb: "agents ls",
-      table: {
-        empty: "There are no agents. Write them into `agents.json`, or into `.claude/agents`.",
-        columns: ({ name, model, clients, origin, description }) => ({
-          NAME: name,
-          MODEL: model ?? "default",
-          SERVERS: clients === null ? "all" : clients.join(", ") || "none",
-          WHERE: origin,
-          DESCRIPTION: description,
-        }),
-      },
-      show: ({ broken }) => ({
-        told: broken.map((file) => `${file} has problems: see them with \`pawl agents validate\`.`),
+  cli: {
+    verb: "agents ls",
+    table: {
+      empty: "There are no agents. Write them into `agents.json`, or into `.claude/agents`.",
+      columns: ({ name, model, clients, origin, description }) => ({
+        NAME: name,
+        MODEL: model ?? "default",
+        SERVERS: clients === null ? "all" : clients.join(", ") || "none",
+        WHERE: origin,
+        DESCRIPTION: description,
       }),
     },
-  ],
+    show: ({ broken }) => ({
+      told: broken.map((file) => `${file} has problems: see them with \`pawl agents validate\`.`),
+    }),
+  },
   word: ({ name, description }) => ({ text: name, meaning: description ?? "" }),
   async handle({ app }: OperationContext<Place>) {
     const { agents, broken } = await describeAgents(app);
@@ -65,7 +63,7 @@ export const showAgent = defineOperation({
   output: shownAgentSchema,
   errors: ["AGENT_NOT_FOUND"],
   http: { method: "GET", path: "/agents/{name}" },
-  cli: [{ verb: "agents show", args: ["name"], view: "agent" }],
+  cli: { verb: "agents show", args: ["name"], view: "agent" },
   handle: ({ app }: OperationContext<Place & Principal>, { name }) => show(app, name),
 });
 
@@ -84,18 +82,16 @@ export const validateAgents = defineOperation({
   input: z.strictObject({}),
   output: z.array(sourceSchema),
   http: OF_THIS_MACHINE,
-  cli: [
-    {
-      verb: "agents validate",
-      show: (sources) => ({
-        data:
-          sources.length === 0
-            ? "There are no agents here: neither an agents file nor `.claude/agents`."
-            : sources.map(toText).join("\n"),
-      }),
-      exitCodeOf: (sources) => (sources.every(({ valid }) => valid) ? 0 : INVALID),
-    },
-  ],
+  cli: {
+    verb: "agents validate",
+    show: (sources) => ({
+      data:
+        sources.length === 0
+          ? "There are no agents here: neither an agents file nor `.claude/agents`."
+          : sources.map(toText).join("\n"),
+    }),
+    exitCodeOf: (sources) => (sources.every(({ valid }) => valid) ? 0 : INVALID),
+  },
   async handle({ app }: OperationContext<Place>) {
     const sources = await readAgentSources(app);
     return sources.map(({ file, isValid, problems, agents, workflows }) => ({

@@ -21,7 +21,7 @@ export const listApprovals = defineOperation({
   input: z.strictObject({ ...numberedPage, run }),
   output: listOf(approvalSchema),
   http: { method: "GET", path: "/approvals" },
-  cli: [{ verb: "approvals ls", summary: "list them", options: { limit: false }, view: "approvals" }],
+  cli: { verb: "approvals ls", summary: "list them", options: { limit: false }, view: "approvals" },
   mcp: {
     tool: "list_approvals",
     title: "List open questions",
@@ -64,15 +64,13 @@ export const linkApproval = defineOperation({
   output: z.object({ path: z.string().describe("Put the address of your server before it."), expires_at: timeSchema }),
   errors: ["RUN_NOT_FOUND", "RUN_FINISHED", "APPROVAL_NOT_OPEN", "KEY_NOT_FOUND"],
   http: { method: "POST", path: "/approvals/{id}/link" },
-  cli: [
-    {
-      verb: "approvals link",
-      summary: "make an address that answers one",
-      args: ["id"],
-      options: { for: "--for <key>", hours: "--hours <n>" },
-      show: ({ path, expires_at }) => ({ told: [path, `until ${expires_at}`] }),
-    },
-  ],
+  cli: {
+    verb: "approvals link",
+    summary: "make an address that answers one",
+    args: ["id"],
+    options: { for: "--for <key>", hours: "--hours <n>" },
+    show: ({ path, expires_at }) => ({ told: [path, `until ${expires_at}`] }),
+  },
   mcp: { no: "A person decides to whom an address is sent." },
   async handle({ app }: OperationContext<Place & Principal & Stores>, { id, for: holder, hours }) {
     return makeApprovalLink(app, await findOpenApproval(app, id), { holder, hours });

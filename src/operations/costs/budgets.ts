@@ -73,16 +73,14 @@ export const setBudget = defineOperation({
   output: budgetSchema,
   errors: ["FORBIDDEN"],
   http: { method: "POST", path: "/budgets" },
-  cli: [
-    {
-      verb: "budgets set",
-      summary: "set one; set again for the same, it is changed",
-      options: { tenant_id: "--tenant <id>", max_cost_usd: "--max-cost <usd>", on_exceeded: "--on-exceeded <what>" },
-      table,
-      show: () => ({ told: ["It binds runs that begin from now on. See what is used: pawl budgets ls"] }),
-      example: "budgets set --workflow lead-enrichment --max-cost 10 --on-exceeded ask",
-    },
-  ],
+  cli: {
+    verb: "budgets set",
+    summary: "set one; set again for the same, it is changed",
+    options: { tenant_id: "--tenant <id>", max_cost_usd: "--max-cost <usd>", on_exceeded: "--on-exceeded <what>" },
+    table,
+    show: () => ({ told: ["It binds runs that begin from now on. See what is used: pawl budgets ls"] }),
+    example: "budgets set --workflow lead-enrichment --max-cost 10 --on-exceeded ask",
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place & Principal & Stores>, given) {
     refuseTenant(app);
@@ -112,7 +110,7 @@ export const listBudgets = defineOperation({
   input: z.strictObject(numberedPage),
   output: listOf(budgetSchema),
   http: { method: "GET", path: "/budgets" },
-  cli: [{ verb: "budgets ls", table }],
+  cli: { verb: "budgets ls", table },
   mcp: NO_MODEL,
   word: ({ budget_id: text, workflow, per }) => ({ text, meaning: `${workflow ?? "all workflows"}, ${per}` }),
   handle: async ({ app }: OperationContext<Place & Principal & Stores & Driving>, page) =>
@@ -129,7 +127,7 @@ export const getBudget = defineOperation({
   output: budgetSchema,
   errors: ["BUDGET_NOT_FOUND"],
   http: { method: "GET", path: "/budgets/{id}" },
-  cli: [{ verb: "budgets show", args: ["id"], table }],
+  cli: { verb: "budgets show", args: ["id"], table },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place & Principal & Stores & Driving>, given) {
     const { budgets } = await app.service();
@@ -147,13 +145,11 @@ export const removeBudget = defineOperation({
   output: z.object({ budget_id: z.string() }),
   errors: ["BUDGET_NOT_FOUND", "FORBIDDEN"],
   http: { method: "DELETE", path: "/budgets/{id}" },
-  cli: [
-    {
-      verb: "budgets rm",
-      args: ["id"],
-      show: ({ budget_id }) => ({ told: [`Removed ${budget_id}: it limits nothing any more.`] }),
-    },
-  ],
+  cli: {
+    verb: "budgets rm",
+    args: ["id"],
+    show: ({ budget_id }) => ({ told: [`Removed ${budget_id}: it limits nothing any more.`] }),
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Principal & Stores>, given) {
     const { budgets } = await app.service();

@@ -16,7 +16,7 @@ export const sumCosts = defineOperation({
   }),
   output: costsSchema,
   http: { method: "GET", path: "/costs" },
-  cli: [{ verb: "costs", view: "costs", example: "costs --by model --since 2026-05-01" }],
+  cli: { verb: "costs", view: "costs", example: "costs --by model --since 2026-05-01" },
   mcp: {
     tool: "get_costs",
     isRare: true,

@@ -29,14 +29,7 @@ export const backUpData = defineOperation({
   output: copied,
   errors: ["BACKUP_EXISTS", "BACKUP_INVALID"],
   http: OF_THIS_MACHINE,
-  cli: [
-    {
-      verb: "backup",
-      args: ["to"],
-      show: showCopied,
-      example: "backup /backups/monday",
-    },
-  ],
+  cli: { verb: "backup", args: ["to"], show: showCopied, example: "backup /backups/monday" },
   mcp: OF_THIS_MACHINE,
   handle: async ({ app }: OperationContext<Care>, { to }) => (await app.dataFolder()).backUp(resolve(to)),
 });
@@ -53,14 +46,7 @@ export const restoreData = defineOperation({
   output: copied,
   errors: ["BACKUP_INVALID", "DATA_EXISTS", "DATA_LOCKED"],
   http: OF_THIS_MACHINE,
-  cli: [
-    {
-      verb: "restore",
-      args: ["from"],
-      show: showCopied,
-      example: "restore /backups/monday",
-    },
-  ],
+  cli: { verb: "restore", args: ["from"], show: showCopied, example: "restore /backups/monday" },
   mcp: OF_THIS_MACHINE,
   handle: async ({ app }: OperationContext<Care>, { from, replace }) =>
     (await app.dataFolder()).restore(resolve(from), replace),
@@ -80,15 +66,13 @@ export const collectGarbage = defineOperation({
   }),
   errors: ["STORAGE_SHARED"],
   http: OF_THIS_MACHINE,
-  cli: [
-    {
-      verb: "gc",
-      show: ({ runs, blobs, bytes }, { dry_run: onlyLooks }) => ({
-        data: `${onlyLooks === true ? "Would remove" : "Removed"} ${runs} runs, ${blobs} values, ${bytes} bytes`,
-      }),
-      example: "gc --dry-run",
-    },
-  ],
+  cli: {
+    verb: "gc",
+    show: ({ runs, blobs, bytes }, { dry_run: onlyLooks }) => ({
+      data: `${onlyLooks === true ? "Would remove" : "Removed"} ${runs} runs, ${blobs} values, ${bytes} bytes`,
+    }),
+    example: "gc --dry-run",
+  },
   mcp: OF_THIS_MACHINE,
   handle: async ({ app }: OperationContext<Place & Stores & Driving & Care>, { dry_run: onlyLooks }) => {
     // Refused before anything is deleted where its values are not this machine's to collect.

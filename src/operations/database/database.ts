@@ -37,15 +37,13 @@ export const showDatabase = defineOperation({
   output: stateSchema,
   errors: ["CONFIG_INVALID", "JOURNAL_IO"],
   http: FOR_OPERATORS,
-  cli: [
-    {
-      verb: "db status",
-      show: (state) => ({
-        data: describeDatabase(state).join("\n"),
-        told: isHeldUp(state.oldest_transaction) ? tellOldest(state.oldest_transaction) : [],
-      }),
-    },
-  ],
+  cli: {
+    verb: "db status",
+    show: (state) => ({
+      data: describeDatabase(state).join("\n"),
+      told: isHeldUp(state.oldest_transaction) ? tellOldest(state.oldest_transaction) : [],
+    }),
+  },
   mcp: FOR_OPERATORS,
   handle: async ({ app }: OperationContext<Care>) => toShownState(await databaseOf(app).look()),
 });
@@ -59,17 +57,15 @@ export const migrateDatabase = defineOperation({
   output: stateSchema.extend({ taken: stepNames.describe("The steps that were missing before.") }),
   errors: ["CONFIG_INVALID", "JOURNAL_IO"],
   http: FOR_OPERATORS,
-  cli: [
-    {
-      verb: "db migrate",
-      show: ({ taken, host, name }) => ({
-        data:
-          taken.length === 0
-            ? `${host}/${name} is up to date`
-            : [`${host}/${name} was brought up to date:`, ...taken.map((step) => `  ${step}`)].join("\n"),
-      }),
-    },
-  ],
+  cli: {
+    verb: "db migrate",
+    show: ({ taken, host, name }) => ({
+      data:
+        taken.length === 0
+          ? `${host}/${name} is up to date`
+          : [`${host}/${name} was brought up to date:`, ...taken.map((step) => `  ${step}`)].join("\n"),
+    }),
+  },
   mcp: FOR_OPERATORS,
   async handle({ app }: OperationContext<Care>) {
     const { taken, state } = await databaseOf(app).migrate();
@@ -100,17 +96,15 @@ export const copyAllData = defineOperation({
   }),
   errors: ["BACKUP_INVALID", "BLOB_MISSING", "DATA_EXISTS", "DATA_LOCKED", "SECRET_UNREADABLE"],
   http: FOR_OPERATORS,
-  cli: [
-    {
-      verb: "db copy",
-      args: ["from"],
-      show: ({ place, runs, events, records, values, files }) => ({
-        data: `${place}: ${runs} runs with ${events} events, ${records} records, ${values} values, ${files} files`,
-        told: ["Start nothing on the old data any more: the same steps would run in both places."],
-      }),
-      example: "db copy .pawl",
-    },
-  ],
+  cli: {
+    verb: "db copy",
+    args: ["from"],
+    show: ({ place, runs, events, records, values, files }) => ({
+      data: `${place}: ${runs} runs with ${events} events, ${records} records, ${values} values, ${files} files`,
+      told: ["Start nothing on the old data any more: the same steps would run in both places."],
+    }),
+    example: "db copy .pawl",
+  },
   mcp: FOR_OPERATORS,
   handle: async ({ app }: OperationContext<Care>, { from, files }) => app.copyData(from, files),
 });

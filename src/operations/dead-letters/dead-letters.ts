@@ -40,16 +40,14 @@ export const listDeadLetters = defineOperation({
   }),
   output: listOf(deadLetterSchema),
   http: { method: "GET", path: "/dead-letter" },
-  cli: [
-    {
-      verb: "dead-letter ls",
-      summary: "list those that are open, oldest first",
-      usual: { status: "open" },
-      options: { status: false },
-      parts: [{ flags: "--all", summary: "also those that were retried or resolved", at: ["status"], clears: true }],
-      view: "dead-letters",
-    },
-  ],
+  cli: {
+    verb: "dead-letter ls",
+    summary: "list those that are open, oldest first",
+    usual: { status: "open" },
+    options: { status: false },
+    parts: [{ flags: "--all", summary: "also those that were retried or resolved", at: ["status"], clears: true }],
+    view: "dead-letters",
+  },
   mcp: {
     tool: "list_dead_letters",
     isRare: true,
@@ -86,15 +84,13 @@ export const retryDeadLetter = defineOperation({
   output: acceptedRunSchema.extend({ changes: z.array(z.string()).describe("What has changed of its files since.") }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
   http: { method: "POST", path: "/dead-letter/{id}/retry", status: 202 },
-  cli: [
-    {
-      verb: "dead-letter retry",
-      args: ["id"],
-      options: { idempotency_key: false },
-      follows: "always",
-      show: ({ changes }) => ({ told: changes }),
-    },
-  ],
+  cli: {
+    verb: "dead-letter retry",
+    args: ["id"],
+    options: { idempotency_key: false },
+    follows: "always",
+    show: ({ changes }) => ({ told: changes }),
+  },
   mcp: {
     tool: "retry_dead_letter",
     isRare: true,
@@ -129,16 +125,14 @@ export const resolveDeadLetter = defineOperation({
   output: deadLetterSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "DEAD_LETTER_NOT_FOUND", "DEAD_LETTER_CLOSED"],
   http: { method: "POST", path: "/dead-letter/{id}/resolve" },
-  cli: [
-    {
-      verb: "dead-letter resolve",
-      args: ["id"],
-      options: { note: "--note <text>" },
-      show: ({ run_id }) => ({
-        told: [`Resolved. The run stays as it ended; see it with: pawl runs show ${run_id}`],
-      }),
-    },
-  ],
+  cli: {
+    verb: "dead-letter resolve",
+    args: ["id"],
+    options: { note: "--note <text>" },
+    show: ({ run_id }) => ({
+      told: [`Resolved. The run stays as it ended; see it with: pawl runs show ${run_id}`],
+    }),
+  },
   mcp: {
     tool: "resolve_dead_letter",
     isRare: true,

@@ -96,29 +96,27 @@ export const createKey = defineOperation({
     }),
   output: keySchema.extend({ key: z.string().describe("What requests must bear. It is stored nowhere.") }),
   http: { method: "POST", path: "/keys", status: 201 },
-  cli: [
-    {
-      verb: "keys create",
-      args: ["name"],
-      options: {
-        scopes: "--scopes <list>",
-        groups: "--group <list>",
-        tenant_id: "--tenant <id>",
-        max_cost_usd: "--max-cost <usd>",
-        grant: "--grant <words>",
-        tells_context: "--tells-context",
-        expires_in_days: "--days <n>",
-      },
-      // The key alone, so that it can be taken into a variable.
-      show: ({ key_id, key }) => ({
-        data: key,
-        told: [
-          `Keep it: it is not shown again. From now on every request needs a key. Revoke it: pawl keys revoke ${key_id}`,
-        ],
-      }),
-      example: "keys create ci --scopes read,run --days 90",
+  cli: {
+    verb: "keys create",
+    args: ["name"],
+    options: {
+      scopes: "--scopes <list>",
+      groups: "--group <list>",
+      tenant_id: "--tenant <id>",
+      max_cost_usd: "--max-cost <usd>",
+      grant: "--grant <words>",
+      tells_context: "--tells-context",
+      expires_in_days: "--days <n>",
     },
-  ],
+    // The key alone, so that it can be taken into a variable.
+    show: ({ key_id, key }) => ({
+      data: key,
+      told: [
+        `Keep it: it is not shown again. From now on every request needs a key. Revoke it: pawl keys revoke ${key_id}`,
+      ],
+    }),
+    example: "keys create ci --scopes read,run --days 90",
+  },
   mcp: NO_MODEL,
   /** A tenant makes keys of its own only. */
   async handle(
@@ -204,13 +202,7 @@ export const showKey = defineOperation({
   }),
   errors: ["KEY_NOT_FOUND"],
   http: { method: "GET", path: "/keys/{id}" },
-  cli: [
-    {
-      verb: "keys show",
-      args: ["id"],
-      show: (key) => ({ data: [...tellOf(key), ...tellQuotas(key)].join("\n") }),
-    },
-  ],
+  cli: { verb: "keys show", args: ["id"], show: (key) => ({ data: [...tellOf(key), ...tellQuotas(key)].join("\n") }) },
   mcp: NO_MODEL,
   handle: async ({ app, quotas }: OperationContext<Place & Principal & Stores>, { id }) => {
     const key = await findKey(app, id);
@@ -255,26 +247,24 @@ export const listKeys = defineOperation({
   input: z.strictObject(numberedPage),
   output: listOf(keySchema),
   http: { method: "GET", path: "/keys" },
-  cli: [
-    {
-      verb: "keys ls",
-      summary: "list them, revoked and expired ones too",
-      table: {
-        empty: "There are no keys: anyone on this machine may use the service.",
-        columns: (key, now) => ({
-          ID: key.key_id,
-          NAME: key.name,
-          SCOPES: key.scopes.join(","),
-          GROUPS: key.groups.join(",") || null,
-          TENANT: key.tenant_id,
-          "A RUN": { usd: key.max_cost_usd },
-          GRANT: key.grant,
-          CREATED: { time: key.created_at },
-          STATE: stateOf(key, now),
-        }),
-      },
+  cli: {
+    verb: "keys ls",
+    summary: "list them, revoked and expired ones too",
+    table: {
+      empty: "There are no keys: anyone on this machine may use the service.",
+      columns: (key, now) => ({
+        ID: key.key_id,
+        NAME: key.name,
+        SCOPES: key.scopes.join(","),
+        GROUPS: key.groups.join(",") || null,
+        TENANT: key.tenant_id,
+        "A RUN": { usd: key.max_cost_usd },
+        GRANT: key.grant,
+        CREATED: { time: key.created_at },
+        STATE: stateOf(key, now),
+      }),
     },
-  ],
+  },
   mcp: NO_MODEL,
   word: (key) => ({ text: key.key_id, meaning: key.name }),
   handle: async ({ app }: OperationContext<Principal & Stores>, page) => takePage(await keysOf(app), page),
@@ -296,14 +286,12 @@ export const revokeKey = defineOperation({
   output: z.object({ key_id: z.string() }),
   errors: ["KEY_NOT_FOUND"],
   http: { method: "DELETE", path: "/keys/{id}" },
-  cli: [
-    {
-      verb: "keys revoke",
-      summary: "from now on it opens nothing",
-      args: ["id"],
-      show: ({ key_id }) => ({ told: [`Revoked ${key_id}: it opens nothing any more.`] }),
-    },
-  ],
+  cli: {
+    verb: "keys revoke",
+    summary: "from now on it opens nothing",
+    args: ["id"],
+    show: ({ key_id }) => ({ told: [`Revoked ${key_id}: it opens nothing any more.`] }),
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place & Principal & Stores>, { id }) {
     const { keys } = await app.service();

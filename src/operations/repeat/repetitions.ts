@@ -56,18 +56,16 @@ export const rerunRun = defineOperation({
     status: 202,
     alias: { id: "replayRun", path: "/runs/{id}/replay" },
   },
-  cli: [
-    {
-      verb: "runs rerun",
-      alias: "replay",
-      summary: "do a run again from a step; the rest is taken over",
-      args: ["id"],
-      options: { from_step: "--from <step>", definition: false, idempotency_key: false },
-      parts: [CURRENT],
-      follows: "always",
-      show: tellRepetition,
-    },
-  ],
+  cli: {
+    verb: "runs rerun",
+    alias: "replay",
+    summary: "do a run again from a step; the rest is taken over",
+    args: ["id"],
+    options: { from_step: "--from <step>", definition: false, idempotency_key: false },
+    parts: [CURRENT],
+    follows: "always",
+    show: tellRepetition,
+  },
   mcp: {
     tool: "rerun_run",
     title: "Do a run again",

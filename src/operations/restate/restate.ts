@@ -23,15 +23,13 @@ export const registerEndpoint = defineOperation({
   output: z.object({ endpoint_url: z.string(), restate: z.string().describe("The address of its ingress.") }),
   errors: ["CONFIG_INVALID", "RESTATE_UNREACHABLE", "RESTATE_REFUSED"],
   http: FOR_OPERATORS,
-  cli: [
-    {
-      verb: "restate register",
-      args: ["endpoint_url"],
-      optional: ["endpoint_url"],
-      show: ({ endpoint_url, restate }) => ({ data: `${restate} calls ${endpoint_url}` }),
-      example: "restate register http://127.0.0.1:9080",
-    },
-  ],
+  cli: {
+    verb: "restate register",
+    args: ["endpoint_url"],
+    optional: ["endpoint_url"],
+    show: ({ endpoint_url, restate }) => ({ data: `${restate} calls ${endpoint_url}` }),
+    example: "restate register http://127.0.0.1:9080",
+  },
   mcp: FOR_OPERATORS,
   async handle({ app }: OperationContext<Care>, { endpoint_url: given }) {
     const restate = restateOf(app);
@@ -48,12 +46,10 @@ export const resumeInvocations = defineOperation({
   output: z.object({ resumed: z.int() }),
   errors: ["CONFIG_INVALID", "RESTATE_UNREACHABLE", "RESTATE_REFUSED"],
   http: FOR_OPERATORS,
-  cli: [
-    {
-      verb: "restate resume",
-      show: ({ resumed }) => ({ data: resumed === 1 ? "1 run goes on" : `${resumed} runs go on` }),
-    },
-  ],
+  cli: {
+    verb: "restate resume",
+    show: ({ resumed }) => ({ data: resumed === 1 ? "1 run goes on" : `${resumed} runs go on` }),
+  },
   mcp: FOR_OPERATORS,
   async handle({ app }: OperationContext<Stores & Care>) {
     const restate = restateOf(app);

@@ -28,40 +28,38 @@ export const listRuns = defineOperation({
   input: z.strictObject({ ...pageQuery, ...offsetQuery, status: status.optional(), ...selectedRuns }),
   output: listOf(runSummarySchema),
   http: { method: "GET", path: "/runs" },
-  cli: [
-    {
-      verb: "runs ls",
-      options: {
-        status: "--status <list>",
-        workflow: "--workflow <name>",
-        since: "--since <time>",
-        until: "--until <time>",
-        q: "--q <text>",
-        cursor: "--cursor <id>",
-        dialect: "--dialect <name>",
-        tenant: false,
-        held: "--held",
-        asking: "--asking",
-        not_driven: "--not-driven",
-      },
-      usual: { limit: 20 },
-      table: {
-        empty: "No runs.",
-        right: ["TIME", "COST"],
-        columns: (run, now) => ({
-          "": { sign: run.status },
-          RUN: { id: run.run_id, whole: true },
-          WORKFLOW: run.workflow_name,
-          STATUS: { status: run.status },
-          CREATED: { time: run.created_at },
-          TIME: { ms: elapsedMs(run, now) },
-          COST: { usd: run.total_cost_usd, atMost: run.cost_usd_at_most },
-        }),
-      },
-      show: ({ items }) => tellStanding(items),
-      example: "runs ls --status failed --since 2026-05-01",
+  cli: {
+    verb: "runs ls",
+    options: {
+      status: "--status <list>",
+      workflow: "--workflow <name>",
+      since: "--since <time>",
+      until: "--until <time>",
+      q: "--q <text>",
+      cursor: "--cursor <id>",
+      dialect: "--dialect <name>",
+      tenant: false,
+      held: "--held",
+      asking: "--asking",
+      not_driven: "--not-driven",
     },
-  ],
+    usual: { limit: 20 },
+    table: {
+      empty: "No runs.",
+      right: ["TIME", "COST"],
+      columns: (run, now) => ({
+        "": { sign: run.status },
+        RUN: { id: run.run_id, whole: true },
+        WORKFLOW: run.workflow_name,
+        STATUS: { status: run.status },
+        CREATED: { time: run.created_at },
+        TIME: { ms: elapsedMs(run, now) },
+        COST: { usd: run.total_cost_usd, atMost: run.cost_usd_at_most },
+      }),
+    },
+    show: ({ items }) => tellStanding(items),
+    example: "runs ls --status failed --since 2026-05-01",
+  },
   mcp: {
     tool: "list_runs",
     title: "List runs",
@@ -129,16 +127,14 @@ export const getRun = defineOperation({
   output: runSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS"],
   http: { method: "GET", path: "/runs/{id}" },
-  cli: [
-    {
-      verb: "runs show",
-      args: ["id"],
-      fixed: { artifacts: true },
-      usualShown: { prompts: false },
-      options: { outputs: false, steps: false },
-      view: "run",
-    },
-  ],
+  cli: {
+    verb: "runs show",
+    args: ["id"],
+    fixed: { artifacts: true },
+    usualShown: { prompts: false },
+    options: { outputs: false, steps: false },
+    view: "run",
+  },
   mcp: {
     tool: "get_run_status",
     title: "Show a run",
@@ -278,7 +274,7 @@ export const compareRuns = defineOperation({
   output: comparisonSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS"],
   http: { method: "GET", path: "/runs/compare" },
-  cli: [{ verb: "runs diff", args: ["a", "b"], view: "comparison" }],
+  cli: { verb: "runs diff", args: ["a", "b"], view: "comparison" },
   mcp: {
     tool: "compare_runs",
     isRare: true,
@@ -297,15 +293,13 @@ export const deleteRun = defineOperation({
   output: z.object({ run_id: z.string() }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_NOT_ENDED", "RUN_NEEDED"],
   http: { method: "DELETE", path: "/runs/{id}" },
-  cli: [
-    {
-      verb: "runs rm",
-      args: ["id"],
-      show: ({ run_id }) => ({
-        told: [`Deleted ${run_id}. Values over 64 kB that it stored stay, since others may share them.`],
-      }),
-    },
-  ],
+  cli: {
+    verb: "runs rm",
+    args: ["id"],
+    show: ({ run_id }) => ({
+      told: [`Deleted ${run_id}. Values over 64 kB that it stored stay, since others may share them.`],
+    }),
+  },
   mcp: {
     tool: "delete_run",
     isRare: true,

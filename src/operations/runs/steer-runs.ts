@@ -26,16 +26,14 @@ export const cancelRun = defineOperation({
   output: acceptedRunSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED"],
   http: { method: "POST", path: "/runs/{id}/cancel", status: 202 },
-  cli: [
-    {
-      verb: "runs cancel",
-      args: ["id"],
-      options: { reason: "--reason <text>" },
-      follows: "here",
-      wants: "cancelled",
-      show: ({ run_id }) => ({ told: [`The run ${run_id} is being cancelled.`] }),
-    },
-  ],
+  cli: {
+    verb: "runs cancel",
+    args: ["id"],
+    options: { reason: "--reason <text>" },
+    follows: "here",
+    wants: "cancelled",
+    show: ({ run_id }) => ({ told: [`The run ${run_id} is being cancelled.`] }),
+  },
   mcp: {
     tool: "cancel_run",
     title: "Cancel a run",
@@ -113,15 +111,13 @@ export const signalRun = defineOperation({
   output: z.object({ run_id: z.string(), name: z.string() }),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "RUN_FINISHED", "SIGNALS_FULL", "IDEMPOTENCY_MISMATCH"],
   http: { method: "POST", path: "/runs/{id}/signals", status: 202 },
-  cli: [
-    {
-      verb: "runs signal",
-      args: ["id", "name"],
-      options: { payload: "--payload <json>", idempotency_key: false },
-      follows: "here",
-      show: () => ({ told: ["Recorded."] }),
-    },
-  ],
+  cli: {
+    verb: "runs signal",
+    args: ["id", "name"],
+    options: { payload: "--payload <json>", idempotency_key: false },
+    follows: "here",
+    show: () => ({ told: ["Recorded."] }),
+  },
   mcp: {
     tool: "send_signal",
     isRare: true,

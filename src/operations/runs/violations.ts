@@ -43,7 +43,7 @@ export const listViolations = defineOperation({
   output: listOf(violationSchema),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS"],
   http: { method: "GET", path: "/violations" },
-  cli: [{ verb: "violations", view: "violations" }],
+  cli: { verb: "violations", view: "violations" },
   mcp: {
     tool: "list_violations",
     isRare: true,

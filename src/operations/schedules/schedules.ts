@@ -87,19 +87,17 @@ export const createSchedule = defineOperation({
   output: scheduleSchema.extend({ note: z.string().optional().describe("That no server fires it at the moment.") }),
   errors: ["CRON_INVALID", "TIMEZONE_INVALID", "WORKFLOW_NOT_FOUND", "DEFINITION_INVALID", "INPUT_INVALID"],
   http: { method: "POST", path: "/schedules", status: 201 },
-  cli: [
-    {
-      verb: "schedules create",
-      args: ["workflow", "cron"],
-      options: OPTIONS,
-      parts: NOTIFY_OPTIONS,
-      show: ({ schedule_id, next_fire_times: next, note }) => ({
-        data: schedule_id,
-        told: [`Next: ${next.join(", ")}`, ...(note === undefined ? [] : [note])],
-      }),
-      example: "schedules create lead-enrichment '0 6 * * 1-5' --timezone Europe/Berlin",
-    },
-  ],
+  cli: {
+    verb: "schedules create",
+    args: ["workflow", "cron"],
+    options: OPTIONS,
+    parts: NOTIFY_OPTIONS,
+    show: ({ schedule_id, next_fire_times: next, note }) => ({
+      data: schedule_id,
+      told: [`Next: ${next.join(", ")}`, ...(note === undefined ? [] : [note])],
+    }),
+    example: "schedules create lead-enrichment '0 6 * * 1-5' --timezone Europe/Berlin",
+  },
   mcp: {
     tool: "create_schedule",
     title: "Create a schedule",
@@ -128,23 +126,21 @@ export const listSchedules = defineOperation({
   input: z.strictObject(numberedPage),
   output: listOf(scheduleSchema),
   http: { method: "GET", path: "/schedules" },
-  cli: [
-    {
-      verb: "schedules ls",
-      table: {
-        empty: "There are no schedules. Make one: pawl schedules create WORKFLOW '0 6 * * 1-5'",
-        columns: (schedule) => ({
-          ID: { id: schedule.schedule_id },
-          WORKFLOW: schedule.workflow_name,
-          CRON: schedule.cron_expression,
-          ZONE: schedule.timezone,
-          FROM: schedule.source === "definition" ? "file" : schedule.source,
-          NEXT: schedule.enabled ? { time: schedule.next_fire_at, never: "never" } : toDisabled(schedule),
-          "LAST RUN": { id: schedule.last_run_id },
-        }),
-      },
+  cli: {
+    verb: "schedules ls",
+    table: {
+      empty: "There are no schedules. Make one: pawl schedules create WORKFLOW '0 6 * * 1-5'",
+      columns: (schedule) => ({
+        ID: { id: schedule.schedule_id },
+        WORKFLOW: schedule.workflow_name,
+        CRON: schedule.cron_expression,
+        ZONE: schedule.timezone,
+        FROM: schedule.source === "definition" ? "file" : schedule.source,
+        NEXT: schedule.enabled ? { time: schedule.next_fire_at, never: "never" } : toDisabled(schedule),
+        "LAST RUN": { id: schedule.last_run_id },
+      }),
     },
-  ],
+  },
   mcp: {
     tool: "list_schedules",
     title: "List schedules",
@@ -172,16 +168,14 @@ export const getSchedule = defineOperation({
   output: scheduleSchema,
   errors: ["SCHEDULE_NOT_FOUND"],
   http: { method: "GET", path: "/schedules/{id}" },
-  cli: [
-    {
-      verb: "schedules next",
-      args: ["id"],
-      show: ({ schedule_id, enabled, next_fire_times: next }) => ({
-        data: next.join("\n"),
-        told: enabled ? [] : [`It is disabled. Fire it again: pawl schedules resume ${schedule_id}`],
-      }),
-    },
-  ],
+  cli: {
+    verb: "schedules next",
+    args: ["id"],
+    show: ({ schedule_id, enabled, next_fire_times: next }) => ({
+      data: next.join("\n"),
+      told: enabled ? [] : [`It is disabled. Fire it again: pawl schedules resume ${schedule_id}`],
+    }),
+  },
   mcp: { no: "`list_schedules` tells the same of each." },
   handle: async ({ app }: OperationContext<Place & Principal & Stores>, input) =>
     describeSchedule(app, await findSchedule(app, input.id)),
@@ -261,13 +255,11 @@ export const removeSchedule = defineOperation({
   output: z.object({ schedule_id: z.string() }),
   errors: ["SCHEDULE_NOT_FOUND", "SCHEDULE_DEFINED"],
   http: { method: "DELETE", path: "/schedules/{id}" },
-  cli: [
-    {
-      verb: "schedules rm",
-      args: ["id"],
-      show: ({ schedule_id }) => ({ told: [`Removed ${schedule_id}. Its runs stay.`] }),
-    },
-  ],
+  cli: {
+    verb: "schedules rm",
+    args: ["id"],
+    show: ({ schedule_id }) => ({ told: [`Removed ${schedule_id}. Its runs stay.`] }),
+  },
   mcp: {
     tool: "delete_schedule",
     title: "Delete a schedule",
@@ -288,14 +280,12 @@ export const runSchedule = defineOperation({
   output: acceptedRunSchema,
   errors: ["SCHEDULE_NOT_FOUND"],
   http: { method: "POST", path: "/schedules/{id}/run", status: 202 },
-  cli: [
-    {
-      verb: "schedules run",
-      args: ["id"],
-      options: { idempotency_key: false },
-      show: ({ run_id }) => ({ data: run_id, told: [`The run is under way. See it with: pawl runs show ${run_id}`] }),
-    },
-  ],
+  cli: {
+    verb: "schedules run",
+    args: ["id"],
+    options: { idempotency_key: false },
+    show: ({ run_id }) => ({ data: run_id, told: [`The run is under way. See it with: pawl runs show ${run_id}`] }),
+  },
   mcp: { tool: "run_schedule", isRare: true, title: "Run a schedule now", names: { id: "schedule_id" } },
   async handle({ app, submissions, traceParent }, { id, idempotency_key: idempotencyKey }) {
     const request = toScheduleRequest(app, (await findSchedule(app, id)).id);
@@ -312,21 +302,19 @@ export const listScheduleSlots = defineOperation({
   output: listOf(slotSchema),
   errors: ["SCHEDULE_NOT_FOUND"],
   http: { method: "GET", path: "/schedules/{id}/slots" },
-  cli: [
-    {
-      verb: "schedules slots",
-      args: ["id"],
-      table: {
-        empty: "None of its slots has passed.",
-        columns: (slot) => ({
-          SLOT: slot.last_slot === null ? slot.slot : `${slot.slot} to ${slot.last_slot} (${slot.count})`,
-          STATE: slot.state,
-          WHY: [slot.reason, slot.message].filter((part) => part !== null).join(": "),
-          RUN: { id: slot.run_id },
-        }),
-      },
+  cli: {
+    verb: "schedules slots",
+    args: ["id"],
+    table: {
+      empty: "None of its slots has passed.",
+      columns: (slot) => ({
+        SLOT: slot.last_slot === null ? slot.slot : `${slot.slot} to ${slot.last_slot} (${slot.count})`,
+        STATE: slot.state,
+        WHY: [slot.reason, slot.message].filter((part) => part !== null).join(": "),
+        RUN: { id: slot.run_id },
+      }),
     },
-  ],
+  },
   mcp: {
     tool: "list_schedule_slots",
     isRare: true,

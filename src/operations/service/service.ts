@@ -59,22 +59,20 @@ export const checkInstallation = defineOperation({
   output: listOf(findingSchema),
   errors: ["FORBIDDEN"],
   http: { method: "GET", path: "/doctor" },
-  cli: [
-    {
-      verb: "doctor",
-      usual: { connect_seconds: MAX_CONNECT_SECONDS },
-      options: { connect_seconds: false },
-      // Notes are no result.
-      show: ({ items }) => ({
-        data: items
-          .filter(({ state }) => state !== "warning")
-          .flatMap(toLines)
-          .join("\n"),
-        told: items.filter(({ state }) => state === "warning").flatMap(toLines),
-      }),
-      exitCodeOf: ({ items }) => (items.some(({ state }) => state === "failed") ? 1 : 0),
-    },
-  ],
+  cli: {
+    verb: "doctor",
+    usual: { connect_seconds: MAX_CONNECT_SECONDS },
+    options: { connect_seconds: false },
+    // Notes are no result.
+    show: ({ items }) => ({
+      data: items
+        .filter(({ state }) => state !== "warning")
+        .flatMap(toLines)
+        .join("\n"),
+      told: items.filter(({ state }) => state === "warning").flatMap(toLines),
+    }),
+    exitCodeOf: ({ items }) => (items.some(({ state }) => state === "failed") ? 1 : 0),
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<StartPorts & Driving & Care>, { connect_seconds: seconds }) {
     refuseTenant(app, "What is found is about the whole server");
@@ -102,19 +100,17 @@ export const showSettings = defineOperation({
   output: listOf(settingSchema),
   errors: ["FORBIDDEN"],
   http: { method: "GET", path: "/settings" },
-  cli: [
-    {
-      verb: "config",
-      show: ({ items }, { origin: isAsked }) => ({
-        data: items
-          .map(({ setting, value, origin }) => {
-            const shown = `${setting.padEnd(30)} ${value === null ? "(not set)" : toShown(value)}`;
-            return isAsked === true ? `${shown.padEnd(55)} ${origin}` : shown;
-          })
-          .join("\n"),
-      }),
-    },
-  ],
+  cli: {
+    verb: "config",
+    show: ({ items }, { origin: isAsked }) => ({
+      data: items
+        .map(({ setting, value, origin }) => {
+          const shown = `${setting.padEnd(30)} ${value === null ? "(not set)" : toShown(value)}`;
+          return isAsked === true ? `${shown.padEnd(55)} ${origin}` : shown;
+        })
+        .join("\n"),
+    }),
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place & Principal>) {
     refuseTenant(app, "The settings are those of the whole server");

@@ -37,7 +37,7 @@ export const renderPrompt = defineOperation({
   input: z.strictObject({ prompt: idField("A prompt file, or WORKFLOW:STEP."), input }),
   output: z.looseObject({ prompt: z.string() }),
   errors: ["FILE_NOT_FOUND", "WORKFLOW_NOT_FOUND", "STEP_NOT_FOUND", "PROMPT_INVALID", "DEFINITION_INVALID"],
-  cli: [{ verb: "prompt render", args: ["prompt"], show: ({ prompt }) => ({ data: prompt }) }],
+  cli: { verb: "prompt render", args: ["prompt"], show: ({ prompt }) => ({ data: prompt }) },
   async handle({ app, folder = app.appDir }: OperationContext<Place & Execution>, given) {
     const { text, settings } = await render(app, { reference: given.prompt, folder, input: given.input });
     return { prompt: text, ...settings };

@@ -31,20 +31,18 @@ export const listStoredFiles = defineOperation({
   }),
   output: listOf(storedFileSchema),
   http: { method: "GET", path: "/storage" },
-  cli: [
-    {
-      verb: "storage ls",
-      summary: "list stored files",
-      perTenant: true,
-      isWhole: true,
-      args: ["prefix"],
-      optional: ["prefix"],
-      show: ({ items }) =>
-        items.length === 0
-          ? { told: ["No stored files. Store one: pawl storage put PATH FILE"] }
-          : { data: items.map(toLine).join("\n") },
-    },
-  ],
+  cli: {
+    verb: "storage ls",
+    summary: "list stored files",
+    perTenant: true,
+    isWhole: true,
+    args: ["prefix"],
+    optional: ["prefix"],
+    show: ({ items }) =>
+      items.length === 0
+        ? { told: ["No stored files. Store one: pawl storage put PATH FILE"] }
+        : { data: items.map(toLine).join("\n") },
+  },
   mcp: NO_MODEL,
   handle: async ({ app }: OperationContext<Stores>, { prefix, ...page }) =>
     takePageAfter(await list(app, prefix), pathOf, page),
@@ -64,7 +62,7 @@ export const readStoredFile = defineOperation({
   output: bytesSchema,
   errors: ["STORAGE_MISSING", "STORAGE_PATH_INVALID"],
   http: { method: "GET", path: "/storage/{path}", answers: BYTES },
-  cli: [{ verb: "storage get", summary: "write a stored file to stdout", perTenant: true, args: ["path"] }],
+  cli: { verb: "storage get", summary: "write a stored file to stdout", perTenant: true, args: ["path"] },
   mcp: NO_MODEL,
   handle: ({ app }: OperationContext<Stores>, input) => read(app, input.path),
 });
@@ -78,16 +76,14 @@ export const writeStoredFile = defineOperation({
   output: z.object({ path: z.string(), bytes: z.number().int() }),
   errors: ["STORAGE_PATH_INVALID"],
   http: { method: "PUT", path: "/storage/{path}", takes: BYTES },
-  cli: [
-    {
-      verb: "storage put",
-      summary: "store a file",
-      perTenant: true,
-      args: ["path", "content"],
-      files: ["content"],
-      show: (stored) => ({ told: [`Stored ${stored.path}.`] }),
-    },
-  ],
+  cli: {
+    verb: "storage put",
+    summary: "store a file",
+    perTenant: true,
+    args: ["path", "content"],
+    files: ["content"],
+    show: (stored) => ({ told: [`Stored ${stored.path}.`] }),
+  },
   mcp: NO_MODEL,
   /** Readers see the old file or the new one. */
   async handle({ app }: OperationContext<Stores>, input) {
@@ -105,14 +101,12 @@ export const removeStoredFile = defineOperation({
   output: z.object({ path: z.string() }),
   errors: ["STORAGE_MISSING", "STORAGE_PATH_INVALID"],
   http: { method: "DELETE", path: "/storage/{path}" },
-  cli: [
-    {
-      verb: "storage rm",
-      perTenant: true,
-      args: ["path"],
-      show: (removed) => ({ told: [`Removed ${removed.path}.`] }),
-    },
-  ],
+  cli: {
+    verb: "storage rm",
+    perTenant: true,
+    args: ["path"],
+    show: (removed) => ({ told: [`Removed ${removed.path}.`] }),
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Stores>, input) {
     await remove(app, input.path);

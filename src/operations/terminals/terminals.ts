@@ -47,27 +47,25 @@ export const listTerminals = defineOperation({
   output: listOf(terminalSchema),
   errors: ["FORBIDDEN"],
   http: { method: "GET", path: "/terminals" },
-  cli: [
-    {
-      verb: "terminals ls",
-      table: {
-        empty: "No terminal is open.",
-        right: ["OPEN FOR", "QUIET FOR"],
-        columns: ({ session_id: sessionId, state, exit_code: exitCode, command, title, ...terminal }, now) => ({
-          ID: sessionId,
-          STATE: typeof exitCode === "number" ? `${state} (${exitCode})` : state,
-          SIZE: `${terminal.columns}x${terminal.rows}`,
-          "OPEN FOR": { ms: now - Date.parse(terminal.created_at) },
-          "QUIET FOR": { ms: now - Date.parse(terminal.last_activity) },
-          PROGRAM: title === "" ? command : `${command} (${title})`,
-        }),
-      },
-      show({ items }) {
-        const url = items.map(({ web_url: each }) => each).find((each) => each !== null);
-        return url === undefined ? {} : { data: `\nIn a browser: ${toListUrl(url)}` };
-      },
+  cli: {
+    verb: "terminals ls",
+    table: {
+      empty: "No terminal is open.",
+      right: ["OPEN FOR", "QUIET FOR"],
+      columns: ({ session_id: sessionId, state, exit_code: exitCode, command, title, ...terminal }, now) => ({
+        ID: sessionId,
+        STATE: typeof exitCode === "number" ? `${state} (${exitCode})` : state,
+        SIZE: `${terminal.columns}x${terminal.rows}`,
+        "OPEN FOR": { ms: now - Date.parse(terminal.created_at) },
+        "QUIET FOR": { ms: now - Date.parse(terminal.last_activity) },
+        PROGRAM: title === "" ? command : `${command} (${title})`,
+      }),
     },
-  ],
+    show({ items }) {
+      const url = items.map(({ web_url: each }) => each).find((each) => each !== null);
+      return url === undefined ? {} : { data: `\nIn a browser: ${toListUrl(url)}` };
+    },
+  },
   word: ({ session_id: text, command: meaning }) => ({ text, meaning }),
   async handle({ app }: OperationContext<Place & Principal & Driving>) {
     admitToTerminals(app);
@@ -203,16 +201,14 @@ export const killTerminals = defineOperation({
   output: z.object({ killed: z.array(z.string()) }),
   errors: ["TERMINAL_NOT_FOUND"],
   http: { no: "`DELETE /terminals/{id}` ends one." },
-  cli: [
-    {
-      verb: "terminals kill",
-      args: ["id"],
-      optional: ["id"],
-      show: ({ killed }) => ({
-        told: [killed.length === 0 ? "No terminal is open." : `Ended ${killed.join(", ")}.`],
-      }),
-    },
-  ],
+  cli: {
+    verb: "terminals kill",
+    args: ["id"],
+    optional: ["id"],
+    show: ({ killed }) => ({
+      told: [killed.length === 0 ? "No terminal is open." : `Ended ${killed.join(", ")}.`],
+    }),
+  },
   handle: async ({ app }: OperationContext<Driving>, given) => ({
     killed: given.id === undefined ? await killAll(app) : [await killOne(app, given.id)],
   }),

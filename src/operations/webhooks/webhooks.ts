@@ -68,25 +68,23 @@ export const listWebhooks = defineOperation({
   output: listOf(webhookSchema),
   errors: ["RUN_NOT_FOUND", "WEBHOOK_NOT_FOUND"],
   http: { method: "GET", path: "/webhooks" },
-  cli: [
-    {
-      verb: "webhooks ls",
-      usual: { limit: 20 },
-      options: { status: "--status <list>" },
-      table: {
-        empty: "No webhooks have been taken up for delivery.",
-        columns: (webhook) => ({
-          ID: webhook.webhook_id,
-          EVENT: webhook.event,
-          WORKFLOW: webhook.workflow_name,
-          STATUS: webhook.status,
-          TRIES: webhook.attempt,
-          CREATED: { time: webhook.created_at },
-          URL: webhook.url,
-        }),
-      },
+  cli: {
+    verb: "webhooks ls",
+    usual: { limit: 20 },
+    options: { status: "--status <list>" },
+    table: {
+      empty: "No webhooks have been taken up for delivery.",
+      columns: (webhook) => ({
+        ID: webhook.webhook_id,
+        EVENT: webhook.event,
+        WORKFLOW: webhook.workflow_name,
+        STATUS: webhook.status,
+        TRIES: webhook.attempt,
+        CREATED: { time: webhook.created_at },
+        URL: webhook.url,
+      }),
     },
-  ],
+  },
   mcp: NO_MODEL,
   word: (webhook) => ({ text: webhook.webhook_id, meaning: `${webhook.event}, ${webhook.status}` }),
   async handle({ app }: OperationContext<Place & Principal & Stores>, { limit, cursor, offset, ...selected }) {
@@ -110,7 +108,7 @@ export const getWebhook = defineOperation({
   output: webhookWithAttemptsSchema,
   errors: ["WEBHOOK_NOT_FOUND"],
   http: { method: "GET", path: "/webhooks/{id}" },
-  cli: [{ verb: "webhooks show", args: ["id"], view: "webhook" }],
+  cli: { verb: "webhooks show", args: ["id"], view: "webhook" },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place & Principal & Stores>, given) {
     const { deliveries } = await app.service();
@@ -132,13 +130,11 @@ export const resendWebhook = defineOperation({
   output: webhookSchema.extend({ note: z.string().optional().describe("That no server delivers at the moment.") }),
   errors: ["WEBHOOK_NOT_FOUND"],
   http: { method: "POST", path: "/webhooks/{id}/resend", status: 202 },
-  cli: [
-    {
-      verb: "webhooks resend",
-      args: ["id"],
-      show: ({ webhook_id, note }) => ({ told: [note ?? `${webhook_id} is sent again now.`] }),
-    },
-  ],
+  cli: {
+    verb: "webhooks resend",
+    args: ["id"],
+    show: ({ webhook_id, note }) => ({ told: [note ?? `${webhook_id} is sent again now.`] }),
+  },
   mcp: NO_MODEL,
   async handle({ app, by }: OperationContext<Place & Principal & Stores & Driving>, given) {
     const { deliveries } = await app.service();
@@ -170,27 +166,25 @@ export const verifyWebhook = defineOperation({
   }),
   errors: ["USAGE", "WEBHOOK_SIGNATURE_WRONG"],
   http: { no: "The receiver checks." },
-  cli: [
-    {
-      verb: "webhooks verify",
-      args: ["body"],
-      optional: ["body"],
-      usual: { body: "-" },
-      files: ["body"],
-      options: { headers: false },
-      parts: [
-        {
-          flags: "-H, --header <header>",
-          summary: "'name: value', as received; more than once",
-          at: ["headers"],
-          isList: true,
-        },
-      ],
-      show: ({ checks }) => ({
-        data: checks.flatMap(({ scheme, is }) => (is === "right" ? [`${scheme} is right.`] : [])).join("\n"),
-      }),
-    },
-  ],
+  cli: {
+    verb: "webhooks verify",
+    args: ["body"],
+    optional: ["body"],
+    usual: { body: "-" },
+    files: ["body"],
+    options: { headers: false },
+    parts: [
+      {
+        flags: "-H, --header <header>",
+        summary: "'name: value', as received; more than once",
+        at: ["headers"],
+        isList: true,
+      },
+    ],
+    show: ({ checks }) => ({
+      data: checks.flatMap(({ scheme, is }) => (is === "right" ? [`${scheme} is right.`] : [])).join("\n"),
+    }),
+  },
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place>, { body, headers }) {
     const { secret, previous_secret: previous } = app.config.settings.webhook;

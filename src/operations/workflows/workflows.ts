@@ -27,15 +27,13 @@ export const listWorkflows = defineOperation({
   input: z.strictObject({ ...pageQuery, ...offsetQuery }),
   output: listOf(workflowSummarySchema),
   http: { method: "GET", path: "/workflows" },
-  cli: [
-    {
-      verb: "workflows ls",
-      summary: "list what can be run by its name, and the terminal library",
-      perTenant: true,
-      isWhole: true,
-      view: "workflows",
-    },
-  ],
+  cli: {
+    verb: "workflows ls",
+    summary: "list what can be run by its name, and the terminal library",
+    perTenant: true,
+    isWhole: true,
+    view: "workflows",
+  },
   mcp: {
     tool: "list_workflows",
     title: "List workflows",
@@ -59,15 +57,13 @@ export const showWorkflow = defineOperation({
   output: workflowSchema,
   errors: ["WORKFLOW_NOT_FOUND", "NAME_TAKEN_TWICE", "LIBRARY_DAMAGED"],
   http: { method: "GET", path: "/workflows/{name}" },
-  cli: [
-    {
-      verb: "workflows show",
-      summary: "show a definition, ready to be edited and run",
-      perTenant: true,
-      args: ["name"],
-      show: (workflow) => ({ data: workflow.text }),
-    },
-  ],
+  cli: {
+    verb: "workflows show",
+    summary: "show a definition, ready to be edited and run",
+    perTenant: true,
+    args: ["name"],
+    show: (workflow) => ({ data: workflow.text }),
+  },
   mcp: {
     tool: "get_workflow",
     title: "Show a workflow",
@@ -102,24 +98,22 @@ export const saveWorkflow = defineOperation({
     name: z.string().min(1).max(200).optional().describe("Where it is given, the definition must say the same."),
   }),
   http: { method: "POST", path: "/workflows", status: 201, otherStatuses: [200] },
-  cli: [
-    {
-      verb: "workflows save",
-      summary: "save a definition, to be run by its name; an older one stays a version",
-      perTenant: true,
-      args: ["text"],
-      files: ["text"],
-      options: { name: false },
-      show: (saved) => ({
-        told: [
-          saved.is_new
-            ? `Saved "${saved.name}" as version ${saved.version}.`
-            : `"${saved.name}" says the same in version ${saved.version} already.`,
-          ...saved.problems.map(({ message, remedy }) => `${String(message)} ${String(remedy)}`),
-        ],
-      }),
-    },
-  ],
+  cli: {
+    verb: "workflows save",
+    summary: "save a definition, to be run by its name; an older one stays a version",
+    perTenant: true,
+    args: ["text"],
+    files: ["text"],
+    options: { name: false },
+    show: (saved) => ({
+      told: [
+        saved.is_new
+          ? `Saved "${saved.name}" as version ${saved.version}.`
+          : `"${saved.name}" says the same in version ${saved.version} already.`,
+        ...saved.problems.map(({ message, remedy }) => `${String(message)} ${String(remedy)}`),
+      ],
+    }),
+  },
   mcp: {
     tool: "save_workflow",
     title: "Save a workflow",
@@ -151,19 +145,17 @@ export const listWorkflowVersions = defineOperation({
   output: listOf(versionSchema),
   errors: ["WORKFLOW_NOT_FOUND", "NOT_SUPPORTED"],
   http: { method: "GET", path: "/workflows/{name}/versions" },
-  cli: [
-    {
-      verb: "workflows versions",
-      summary: "list the versions of a saved one, newest first",
-      perTenant: true,
-      args: ["name"],
-      table: {
-        empty: "It has no versions.",
-        right: ["VERSION"],
-        columns: ({ version, saved_at }) => ({ VERSION: version, SAVED: saved_at }),
-      },
+  cli: {
+    verb: "workflows versions",
+    summary: "list the versions of a saved one, newest first",
+    perTenant: true,
+    args: ["name"],
+    table: {
+      empty: "It has no versions.",
+      right: ["VERSION"],
+      columns: ({ version, saved_at }) => ({ VERSION: version, SAVED: saved_at }),
     },
-  ],
+  },
   mcp: {
     tool: "list_workflow_versions",
     isRare: true,
@@ -186,15 +178,13 @@ export const removeWorkflow = defineOperation({
   output: z.object({ name: z.string() }),
   errors: ["WORKFLOW_NOT_FOUND", "NOT_SUPPORTED", "NAME_TAKEN_TWICE", "LIBRARY_LOCKED", "LIBRARY_UNWRITABLE"],
   http: { method: "DELETE", path: "/workflows/{name}" },
-  cli: [
-    {
-      verb: "workflows rm",
-      summary: "remove a saved one with its versions, or one of the terminal library",
-      perTenant: true,
-      args: ["name"],
-      show: (removed) => ({ told: [`Removed ${removed.name}.`] }),
-    },
-  ],
+  cli: {
+    verb: "workflows rm",
+    summary: "remove a saved one with its versions, or one of the terminal library",
+    perTenant: true,
+    args: ["name"],
+    show: (removed) => ({ told: [`Removed ${removed.name}.`] }),
+  },
   mcp: {
     tool: "delete_workflow",
     isRare: true,
@@ -224,15 +214,13 @@ export const renameWorkflow = defineOperation({
   output: z.object({ name: z.string() }),
   errors: ["WORKFLOW_NOT_FOUND", "LIBRARY_NAME_REFUSED", "LIBRARY_DAMAGED", "LIBRARY_LOCKED", "LIBRARY_UNWRITABLE"],
   http: { no: "It renames a file of this machine." },
-  cli: [
-    {
-      verb: "workflows rename",
-      args: ["name", "to"],
-      show: ({ name: now }, { name: before }) => ({
-        told: [`Renamed ${String(before)} to ${now}. Workflows that call it by its old name are as they were.`],
-      }),
-    },
-  ],
+  cli: {
+    verb: "workflows rename",
+    args: ["name", "to"],
+    show: ({ name: now }, { name: before }) => ({
+      told: [`Renamed ${String(before)} to ${now}. Workflows that call it by its old name are as they were.`],
+    }),
+  },
   mcp: { no: "It renames a file of this machine." },
   async handle({ app }: OperationContext<Library>, input) {
     await renameKept(app, input.name, input.to);

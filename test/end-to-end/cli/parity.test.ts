@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { isJsonObject, type Json } from "../../../src/core/json.ts";
+import { verbsOf } from "../../../src/operations/operation.ts";
 import { loadOperations } from "../../../src/operations/operations.ts";
 import { AT_ONCE, application, QUESTION, REVIEW } from "../support/application.ts";
 import { type PawlResult, pawl } from "../support/pawl.ts";
@@ -176,7 +177,7 @@ async function playAll(world: World, { alsoShown = false } = {}): Promise<Readon
 test("every verb that a server knows has a sample", async () => {
   const verbs = (await loadOperations()).flatMap(({ http, cli }) => {
     if ("no" in http || "no" in cli) return [];
-    return "byHand" in cli ? cli.byHand : cli.map(({ verb }) => verb);
+    return "byHand" in cli ? cli.byHand : verbsOf({ cli }).map(({ verb }) => verb);
   });
   expect(Object.keys(SAMPLES).sort()).toEqual([...new Set(verbs)].filter((verb) => !HERE_ONLY.has(verb)).sort());
 });

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from "commander";
-import type { Operation, Word } from "../../../operations/operation.ts";
+import { type Operation, verbsOf, type Word } from "../../../operations/operation.ts";
 import { loadTopic } from "../../../operations/operations.ts";
 import { listedBy } from "../../../operations/schemas.ts";
 import { callHere } from "../call-here.ts";
@@ -129,7 +129,7 @@ function toLine({ text, meaning }: Word): string {
 
 /** The verb that lists what an argument of a verb stands for. Undefined: none does. */
 async function listOf(verb: string, argument: string): Promise<string | undefined> {
-  const operations = (await operationsAt(verb)).filter((each) => verbsOf(each).includes(verb));
+  const operations = (await operationsAt(verb)).filter((each) => hasVerb(each, verb));
   const fields = operations.flatMap(({ input }) => input.shape[argument] ?? []);
   return fields.map(listedBy).find((list) => list !== undefined);
 }
@@ -140,7 +140,7 @@ async function readList(
   given: Readonly<Record<string, string>>,
   openApp: OpenApp,
 ): Promise<readonly Word[]> {
-  const list = (await operationsAt(verb)).find((each) => each.word !== undefined && verbsOf(each).includes(verb));
+  const list = (await operationsAt(verb)).find((each) => each.word !== undefined && hasVerb(each, verb));
   if (list === undefined) return [];
   const { items } = (await callFor(list, { app: ".", ...given }, openApp)) as { readonly items: readonly never[] };
   return items.flatMap((item) => list.word?.(item) ?? []);
@@ -150,9 +150,8 @@ async function operationsAt(verb: string): Promise<readonly Operation[]> {
   return (await loadTopic(verb.split(" ")[0] ?? "")) ?? [];
 }
 
-function verbsOf({ cli }: Operation): readonly string[] {
-  if ("no" in cli) return [];
-  return "byHand" in cli ? cli.byHand : cli.map(({ verb }) => verb);
+function hasVerb({ cli }: Operation, name: string): boolean {
+  return "byHand" in cli ? cli.byHand.includes(name) : verbsOf({ cli }).some(({ verb }) => verb === name);
 }
 
 async function callFor(list: Operation, options: CommonOptions, openApp: OpenApp): Promise<unknown> {

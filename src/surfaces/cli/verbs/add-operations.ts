@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { writeExact } from "../../../core/exact-json.ts";
 import { type Field, fieldsOf } from "../../../operations/fields.ts";
-import type { CliVerb, Operation } from "../../../operations/operation.ts";
+import { type CliVerb, type Operation, verbsOf } from "../../../operations/operation.ts";
 import { type Described, performVerb, type Written } from "../perform-verb.ts";
 import { collect, withCommon } from "./common-options.ts";
 import { flagsOf } from "./option-names.ts";
@@ -24,8 +24,7 @@ const TOPICS: Readonly<Record<string, string>> = {
 
 export function addOperations(program: Command, perform: Perform, operations: readonly Operation[]): void {
   for (const operation of operations) {
-    if ("no" in operation.cli || "byHand" in operation.cli) continue;
-    for (const verb of operation.cli) addVerb(program, perform, { operation, verb });
+    for (const verb of verbsOf(operation)) addVerb(program, perform, { operation, verb });
   }
 }
 

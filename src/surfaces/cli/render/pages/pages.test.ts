@@ -5,7 +5,7 @@ import type { OpenApproval } from "../../../../operations/approvals/describe-run
 import { explainGraph } from "../../../../operations/definitions/explain/explain-graph.ts";
 import type { GraphExplanation } from "../../../../operations/definitions/explain/graph-schemas.ts";
 import { inFileWords } from "../../../../operations/definitions/explain/in-file-words.ts";
-import type { CliVerb, Operation, Table } from "../../../../operations/operation.ts";
+import { type Operation, type Table, verbsOf } from "../../../../operations/operation.ts";
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
 import { listRuns } from "../../../../operations/runs/runs.ts";
 import { createPaint, type PageOptions } from "../text/paint.ts";
@@ -239,9 +239,8 @@ test("a graph is told step by step", () => {
 
 /** The table of `pawl runs ls`. */
 function renderRuns(runs: readonly RunDescription[], options: PageOptions): string {
-  const { cli }: Operation = listRuns;
-  const [{ table }] = cli as readonly [CliVerb];
-  return renderList(table as Table, JSON.parse(JSON.stringify(runs)) as Json[], options);
+  const [verb] = verbsOf(listRuns as Operation);
+  return renderList(verb?.table as Table, JSON.parse(JSON.stringify(runs)) as Json[], options);
 }
 
 test("a graph is shown in the words of its file, without the steps that were made for these", async () => {
