@@ -38,9 +38,9 @@ const NO_DATA = /^(owner\.\w+|lock\.json|secrets\.key|storage-id)/;
 export async function copyData(parts: CopyParts, from: string, files: string | undefined): Promise<CopyReport> {
   const isAddress = /^postgres(ql)?(\+\w+)?:/i.test(from);
   const folder = isAddress ? files : (files ?? from);
-  const source = { read: isAddress ? readDatabase(from) : readFolder(resolve(from)), folder };
+  const read: Read = isAddress ? (work) => withDatabase(from, false, work) : readFolder(resolve(from));
   const { url } = parts.settings.database;
-  return url === undefined ? intoFolder(parts, source) : intoDatabase(parts, source, url);
+  return url === undefined ? intoFolder(parts, { read, folder }) : intoDatabase(parts, { read, folder }, url);
 }
 
 function readFolder(folder: string): Read {
@@ -57,10 +57,6 @@ function readFolder(folder: string): Read {
       lock.close();
     }
   };
-}
-
-function readDatabase(url: string): Read {
-  return (work) => withDatabase(url, false, work);
 }
 
 async function intoFolder({ dataDir, settings }: CopyParts, source: Source): Promise<CopyReport> {
@@ -134,7 +130,11 @@ async function copyFiles(from: FileStorage, to: FileStorage): Promise<number> {
   const missing: (typeof files)[number][] = [];
   for (const file of files)
     if ((await to.sizeOf(file.path)) === undefined) missing.push(file);
-    else if (!(await areSame(file, from, to))) throw otherFile(file.path);
+    else if (!(await areSame(file, from, to)))
+      throw new PawlError("DATA_EXISTS", {
+        message: `The storage has another file "${file.path}" than the one to copy. Nothing was copied.`,
+        remedy: "Move it away first, for example with `pawl storage get` and `pawl storage rm`.",
+      });
   for (const { path, bytes } of missing)
     for (let at = 0; at === 0 || at < bytes; at += BYTES_AT_ONCE) {
       const content = await from.readRange(path, { from: at, to: at + BYTES_AT_ONCE });
@@ -156,13 +156,6 @@ async function areSame(
     if (Buffer.compare(one, other) !== 0) return false;
   }
   return true;
-}
-
-function otherFile(path: string): PawlError {
-  return new PawlError("DATA_EXISTS", {
-    message: `The storage has another file "${path}" than the one to copy. Nothing was copied.`,
-    remedy: "Move it away first, for example with `pawl storage get` and `pawl storage rm`.",
-  });
 }
 
 async function withDatabase<T>(

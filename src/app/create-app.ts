@@ -423,7 +423,12 @@ async function listen(parts: Listening, options: ListenOptions): Promise<HttpSer
   const host = await hosting.openForServer();
   const { connection } = host;
   if (connection.role === "guest") {
-    if (connection.url !== undefined) throw servedByAnother(dataDir, connection.url);
+    if (connection.url !== undefined)
+      throw new PawlError("DATA_LOCKED", {
+        message: `A server takes requests for ${dataDir} already, at ${connection.url}.`,
+        remedy: "Use that server, end it first, or name another data folder with --data.",
+        details: { url: connection.url },
+      });
     tell(`Process ${connection.ownerPid} drives the runs of ${dataDir} until its own run rests. Then this one does.`);
   }
   parts.tools.holdEager().catch(onDefect);
@@ -443,12 +448,4 @@ async function listen(parts: Listening, options: ListenOptions): Promise<HttpSer
     await app.park(AbortSignal.timeout(config.settings.server.stop_grace_ms));
     throw error;
   }
-}
-
-function servedByAnother(dataDir: string, url: string): PawlError {
-  return new PawlError("DATA_LOCKED", {
-    message: `A server takes requests for ${dataDir} already, at ${url}.`,
-    remedy: "Use that server, end it first, or name another data folder with --data.",
-    details: { url },
-  });
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from "../core/json.ts";
-import type { Executor, Outcome } from "../ports/executor.ts";
+import type { Executor } from "../ports/executor.ts";
 import type { StandIns } from "../ports/stand-ins.ts";
 import { findTurn, giveTurn, prepareTurn } from "./models/mock/simulate-turn.ts";
 import { toInterrupted, toRefused } from "./output/failure.ts";
@@ -23,7 +23,11 @@ export function createStandIn(kind: string, open: () => Promise<Executor>, stand
       const scripted = { delay_ms: 0, steps: isNamed ? script.steps : new Map([[stepId, ofKind]]) };
       const said = findTurn(scripted, asked);
       if (MADE_UP.has(kind) || (said === undefined && real.has(kind))) return (await open()).run(task, signal);
-      if (said === undefined) return toUnscripted(kind, stepId);
+      if (said === undefined)
+        return toRefused(
+          "STEP_NOT_SCRIPTED",
+          `The test does not say what "${stepId}" (${kind}) answers. Add it below \`steps\`, or \`${kind}\` to \`real\`.`,
+        );
       try {
         const turn = await giveTurn(await prepareTurn(asked, { script: scripted }), {}, signal);
         if (!turn.ok) return turn.failed;
@@ -34,11 +38,4 @@ export function createStandIn(kind: string, open: () => Promise<Executor>, stand
       }
     },
   };
-}
-
-function toUnscripted(kind: string, stepId: string): Outcome {
-  return toRefused(
-    "STEP_NOT_SCRIPTED",
-    `The test does not say what "${stepId}" (${kind}) answers. Add it below \`steps\`, or \`${kind}\` to \`real\`.`,
-  );
 }

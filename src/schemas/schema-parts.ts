@@ -53,12 +53,8 @@ export function findReferred(root: JsonObject, reference: Json | undefined): Jso
   let found: Json | undefined = root;
   for (const part of reference.split("/").slice(1)) {
     if (found === null || typeof found !== "object") return undefined;
-    const name = decode(part);
+    const name = orElse(() => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"), part);
     found = Object.hasOwn(found, name) ? (found as JsonObject)[name] : undefined;
   }
   return isJsonObject(found) ? found : undefined;
-}
-
-function decode(part: string): string {
-  return orElse(() => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"), part);
 }

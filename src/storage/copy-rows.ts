@@ -48,7 +48,11 @@ export async function copyRows(
   seen: (text: string) => void,
 ): Promise<CopiedCounts> {
   for (const [table, columns] of await findTables(target))
-    for await (const _ of target.read(table, columns)) throw notEmpty(target.place, table);
+    for await (const _ of target.read(table, columns))
+      throw new PawlError("DATA_EXISTS", {
+        message: `${target.place} is not empty: it has rows in \`${table}\`. Nothing was copied.`,
+        remedy: "Copy into an empty database, or into a folder that `--data DIR` names and that is not there.",
+      });
   const counts: Record<string, number> = {};
   let all = 0;
   for (const [table, columns] of await findTables(source))
@@ -65,11 +69,4 @@ export async function copyRows(
 
 export function quote(name: string): string {
   return `"${name}"`;
-}
-
-function notEmpty(place: string, table: string): PawlError {
-  return new PawlError("DATA_EXISTS", {
-    message: `${place} is not empty: it has rows in \`${table}\`. Nothing was copied.`,
-    remedy: "Copy into an empty database, or into a folder that `--data DIR` names and that is not there.",
-  });
 }

@@ -36,7 +36,11 @@ export async function serveTerminalView({
   ...service
 }: TerminalViewParts): Promise<TerminalView | undefined> {
   const address = toAddress(web.host);
-  if (!isLoopback(address) && web.token === undefined) throw tokenMissing(web.host);
+  if (!isLoopback(address) && web.token === undefined)
+    throw new PawlError("HOST_REFUSED", {
+      message: `"${web.host}" (terminal.web_host) can be reached from other machines, and there is no token.`,
+      remedy: "Set `terminal.web_token` to a secret of 16 characters or more, or let the view listen on 127.0.0.1.",
+    });
   // A token may be any text, and a header may not.
   const token = encodeURIComponent(web.token ?? randomBytes(TOKEN_BYTES).toString("base64url"));
   // The whole service is a good part of a process: it loads with the first request.
@@ -96,12 +100,5 @@ async function openService({ app: whole, address, token, onDefect }: Served) {
         callerFor: (c) => keeper.callerFor(c),
       };
     },
-  });
-}
-
-function tokenMissing(host: string): PawlError {
-  return new PawlError("HOST_REFUSED", {
-    message: `"${host}" (terminal.web_host) can be reached from other machines, and there is no token.`,
-    remedy: "Set `terminal.web_token` to a secret of 16 characters or more, or let the view listen on 127.0.0.1.",
   });
 }

@@ -15,9 +15,17 @@ export interface ListenAddress {
 export async function whereToListen(app: Place & Stores, options: ListenOptions): Promise<ListenAddress> {
   const { config } = app;
   const { server, uhlp, database, restate } = config.settings;
-  if (server.role !== "all" && database.url === undefined) throw withoutOthers(server.role);
+  if (server.role !== "all" && database.url === undefined)
+    throw new PawlError("CONFIG_INVALID", {
+      message: `The role \`${server.role}\` leaves work to other processes, and there are none without a database.`,
+      remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
+    });
   if (restate.url !== undefined && restate.endpoint_port === undefined && database.url === undefined)
-    throw withoutEndpoint();
+    throw new PawlError("CONFIG_INVALID", {
+      message: "RESTATE_URL is set, and Restate can call no process: other processes cannot reach a data directory.",
+      remedy:
+        "Set DATABASE_URL and start `pawl worker --restate`, or have this process called too: RESTATE_ENDPOINT_PORT=9080.",
+    });
   const isSet = config.origins.has("server.port");
   const configured = isSet ? server.port : (uhlp.sandbox_port ?? server.port);
   const written = options.host ?? server.host;
@@ -31,21 +39,6 @@ export async function whereToListen(app: Place & Stores, options: ListenOptions)
 
 export async function hasKeys(app: Place & Stores): Promise<boolean> {
   return app.config.settings.server.api_key !== undefined || (await (await app.service()).keys.areThere());
-}
-
-function withoutOthers(role: string): PawlError {
-  return new PawlError("CONFIG_INVALID", {
-    message: `The role \`${role}\` leaves work to other processes, and there are none without a database.`,
-    remedy: "Set `database.url` (DATABASE_URL), or leave the role out: then this process does everything.",
-  });
-}
-
-function withoutEndpoint(): PawlError {
-  return new PawlError("CONFIG_INVALID", {
-    message: "RESTATE_URL is set, and Restate can call no process: other processes cannot reach a data directory.",
-    remedy:
-      "Set DATABASE_URL and start `pawl worker --restate`, or have this process called too: RESTATE_ENDPOINT_PORT=9080.",
-  });
 }
 
 /** The address to listen on for a host that a person has written. */

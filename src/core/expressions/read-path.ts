@@ -20,15 +20,11 @@ export function readPath(
 
 export function readKey(value: Json | undefined, key: string | number): Json | undefined {
   if (Array.isArray(value)) {
-    const index = typeof key === "number" ? key : toIndex(key);
+    const index = typeof key === "number" ? key : /^(0|[1-9][0-9]{0,8})$/.test(key) ? Number(key) : undefined;
     return index !== undefined && Object.hasOwn(value, index) ? value[index] : undefined;
   }
   if (isJsonObject(value)) return Object.hasOwn(value, key) ? value[key] : undefined;
   return undefined;
-}
-
-function toIndex(key: string): number | undefined {
-  return /^(0|[1-9][0-9]{0,8})$/.test(key) ? Number(key) : undefined;
 }
 
 /** JSON objects and lists only: a string that happens to read as a number stays a string. */

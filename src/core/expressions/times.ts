@@ -14,7 +14,8 @@ export function addTime(time: Json | undefined, duration: Json | undefined, zone
   const amount = readDuration(duration);
   if (place === undefined || at === undefined || amount === undefined) return undefined;
   const ms = addAmount(at, amount, place);
-  return isInRange(ms) ? toIsoTime(ms) : undefined;
+  // The years 0 to 9999: others have another form in ISO 8601.
+  return ms >= -62_167_219_200_000 && ms < 253_402_300_800_000 ? toIsoTime(ms) : undefined;
 }
 
 /** Up to hours with their fraction; days and longer ones are those that are complete in the calendar of the zone. */
@@ -142,11 +143,6 @@ function countComplete(start: number, end: number, step: Amount, zone: Zone): nu
     else high = middle - 1;
   }
   return low;
-}
-
-/** The years 0 to 9999: others have another form in ISO 8601. */
-function isInRange(ms: number): boolean {
-  return ms >= -62_167_219_200_000 && ms < 253_402_300_800_000;
 }
 
 function readTime(value: Json | undefined, zone: Zone): number | undefined {

@@ -1,4 +1,4 @@
-import type { BuiltInPattern, PolicyPattern, PolicyTrigger } from "../graph/policy.ts";
+import type { BuiltInPattern, PolicyTrigger } from "../graph/policy.ts";
 
 /** Everything that a regular expression matches. Undefined: it cannot be searched for in a text this long. */
 export type FindAll = (text: string, pattern: string) => readonly Found[] | undefined;
@@ -16,7 +16,7 @@ export function findInText(
 ): readonly FoundKind[] | undefined {
   const found: FoundKind[] = [];
   for (const pattern of patterns) {
-    const places = placesOf(pattern, text, findAll);
+    const places = pattern.kind === "regex" ? findAll(text, pattern.pattern) : findBuiltIn(pattern.kind, text);
     if (places === undefined) return undefined;
     const kind = pattern.kind === "regex" ? pattern.name : pattern.kind;
     for (const place of places) if (place.end > place.start) found.push({ ...place, kind });
@@ -33,10 +33,6 @@ export function replaceFound(text: string, found: readonly FoundKind[], replacem
     from = end;
   }
   return replaced + text.slice(from);
-}
-
-function placesOf(pattern: PolicyPattern, text: string, findAll: FindAll): readonly Found[] | undefined {
-  return pattern.kind === "regex" ? findAll(text, pattern.pattern) : findBuiltIn(pattern.kind, text);
 }
 
 function findPart(text: string, part: string): readonly FoundKind[] {

@@ -49,12 +49,8 @@ export function remedyFor(capability: Capability, name?: string): string {
 /** Throws `NOT_GRANTED` where a grant does not allow what a step is about to do. */
 export function refuseUngranted(grant: Grant, capability: Capability, name?: string): void {
   if (allows(grant, capability, name)) return;
-  const message = `It was not granted to ${name === undefined ? sentence(capability) : sentenceFor(capability, name)}.`;
+  const message = `It was not granted to ${name === undefined ? CAPABILITIES[capability].saysAll : sentenceFor(capability, name)}.`;
   throw new PawlError("NOT_GRANTED", { message, remedy: remedyFor(capability, name) });
-}
-
-function sentence(capability: Capability): string {
-  return CAPABILITIES[capability].saysAll;
 }
 
 function sentenceFor(capability: Capability, name: string): string {
@@ -146,7 +142,7 @@ function wantsOfStep(step: Step, settings: JsonObject): readonly Lack[] {
 }
 
 function wantsOfTask(step: TaskStep, says: string, settings: JsonObject): readonly Lack[] {
-  const input = fieldsOf(step.input);
+  const input = step.input.op === "object" ? step.input.entries : {};
   const { network } = input;
   const wants = wantsOfKind(step.executor, says, network !== undefined && literalOf(network) !== false);
   const path = EXECUTOR_NEEDS[step.executor] === "storage" ? exportPathOf(input) : undefined;
@@ -187,10 +183,6 @@ function serversOf(input: Fields, { mcp_servers: own }: JsonObject): readonly st
 }
 
 type Fields = { readonly [name: string]: Expr | undefined };
-
-function fieldsOf(input: Expr): Fields {
-  return input.op === "object" ? input.entries : {};
-}
 
 function literalOf(expr: Expr | undefined): Json | undefined {
   return expr?.op === "literal" ? expr.value : undefined;

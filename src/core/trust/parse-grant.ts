@@ -94,7 +94,9 @@ function readName(
   const { names, arePaths }: { readonly names?: readonly string[]; readonly arePaths?: boolean } =
     CAPABILITIES[capability];
   if (arePaths === true) return readPath(capability, name);
-  if (names === undefined || name === "*" || names.includes(name)) return { names: withThoseBelow(capability, name) };
+  // The network is of no use without the code that uses it.
+  if (names === undefined || name === "*" || names.includes(name))
+    return { names: capability === "code" && name === "network" ? ["sandbox", "network"] : [name] };
   const known = names.length === 0 ? "it takes no names" : `it takes ${names.map((each) => `\`${each}\``).join(", ")}`;
   return { problem: `\`${capability}:${name}\`: ${known}` };
 }
@@ -106,11 +108,6 @@ function readPath(capability: Capability, written: string) {
   const path = written.replace(/\/$/, "");
   if (isPlainPath(path)) return { names: [path] };
   return { problem: `\`${capability}:${written}\`: it takes paths without \`.\`, \`..\` and a \`/\` in front` };
-}
-
-/** The network is of no use without the code that uses it. */
-function withThoseBelow(capability: Capability, name: string): readonly string[] {
-  return capability === "code" && name === "network" ? ["sandbox", "network"] : [name];
 }
 
 /** The shortest text that `parseGrant` reads as this grant. */

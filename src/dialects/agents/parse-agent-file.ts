@@ -37,17 +37,13 @@ export function parseAgentFile(definition: Definition, isAmongOthers = false): A
   const problems = new ProblemList(definition);
   const reader = new Reader({ problems, rules });
   const agent = text.length > MAX_CHARS ? reportSize(problems) : parse(definition, reader, isAmongOthers);
-  const name = agent?.name ?? stemOf(file);
+  const name = agent?.name ?? file.replace(/^.*[\\/]/, "").replace(/\.md$/, "");
   const isUsable = agent !== undefined && !problems.hasErrors;
   return { file, name, ...(isUsable ? { agent } : {}), problems: problems.toArray() };
 }
 
 function reportSize(problems: ProblemList): undefined {
   problems.error({ code: "TOO_LARGE", at: NOTHING_THERE, message: "The file is larger than 1 MB." });
-}
-
-function stemOf(file: string): string {
-  return file.replace(/^.*[\\/]/, "").replace(/\.md$/, "");
 }
 
 function parse(definition: Definition, reader: Reader, isAmongOthers: boolean): AgentDefinition | undefined {

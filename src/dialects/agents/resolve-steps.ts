@@ -64,7 +64,8 @@ class Resolver {
     if (agent !== undefined && own !== undefined) return this.#reportAmbiguous(step);
     if (agent !== undefined) return { kind: "agent", agent };
     if (own !== undefined) return { kind: "own", workflow: own };
-    if (this.#isCustom(step)) return this.#reportCustom(step);
+    if (step.type !== "agent" && this.#file.customWorkflows.some((custom) => custom.name === step.name))
+      return this.#reportCustom(step);
     if (step.type !== "agent" && (await this.#isRegistered(step.name))) return { kind: "registered", name: step.name };
     return this.#reportUnknown(workflow, step);
   }
@@ -73,10 +74,6 @@ class Resolver {
     const asked = this.#registered.get(name) ?? this.#around.hasWorkflow(name);
     this.#registered.set(name, asked);
     return asked;
-  }
-
-  #isCustom({ name, type }: StepDefinition): boolean {
-    return type !== "agent" && this.#file.customWorkflows.some((custom) => custom.name === name);
   }
 
   #reportAmbiguous({ name, at }: StepDefinition): undefined {

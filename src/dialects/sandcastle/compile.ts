@@ -62,17 +62,13 @@ function nameIn(pointer: string): string {
 /** Agent servers bring tools of their own; an agent of Pawl itself has those that its step lists. */
 function reportUnreachableSites(steps: readonly StepDefinition[], problems: ProblemList): void {
   for (const { id, at, body } of steps) {
-    if (body.type !== "agent" || body.call.tools?.some(mayReadSites) === true) continue;
+    // `files` reads no sites. Every tool of an MCP server may.
+    if (body.type !== "agent" || body.call.tools?.some((tool) => tool !== "files") === true) continue;
     const site = findSite(body.call.prompt);
     if (site === undefined) continue;
     const message = `Step '${toExcerpt(id)}' asks for ${toExcerpt(site)}, and its agent has no tool to read it.`;
     problems.warning({ code: "SITE_WITHOUT_TOOL", at, message });
   }
-}
-
-/** Every tool of an MCP server may. */
-function mayReadSites(tool: string): boolean {
-  return tool !== "files";
 }
 
 const URL = /https?:\/\/[^\s"'<>)\]]+/;

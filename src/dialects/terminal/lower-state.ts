@@ -97,7 +97,7 @@ function lowerTransitions(state: NamedState, variables: Variables): LoweredTrans
   const written = state.state.transitions ?? [];
   const lowered = written.map((transition, index) => {
     const condition = lowerCondition(transition.condition, state, (name) => variables.readAt(state, name));
-    if (!readsVariables(transition)) return toTransition(transition, condition);
+    if (!hasVariables(transition.condition.values)) return toTransition(transition, condition);
     const name = `transition ${index + 1} of ${state.name}`;
     computed.push([name, condition]);
     return toTransition(transition, variable(name));
@@ -110,10 +110,6 @@ function lowerTransitions(state: NamedState, variables: Variables): LoweredTrans
     ...(written.length === 0 ? endOf(state) : []),
   ];
   return { transitions, computed: Object.fromEntries(computed) };
-}
-
-function readsVariables({ condition }: StateTransition): boolean {
-  return hasVariables(condition.values);
 }
 
 function toTransition({ condition, next_state: to }: StateTransition, when: Expr): Transition {

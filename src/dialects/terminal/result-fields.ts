@@ -65,7 +65,7 @@ function fieldOfCall(state: NamedState, field: string): Expr {
             ["true", literal("completed")],
             ["false", literal("error")],
           ],
-          successAsKey(),
+          call("toString", output("success")),
         ),
       );
     case "states_executed":
@@ -122,8 +122,4 @@ function timeoutOfCall({ timeoutSeconds }: NamedState): Expr {
 /** The called workflow may fail with the same code for reasons of its own. */
 function whereTimedOut(value: Expr): Expr {
   return oneOf([["true", value]], call("toString", output("timed_out")));
-}
-
-function successAsKey(): Expr {
-  return call("toString", output("success"));
 }

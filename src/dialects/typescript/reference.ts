@@ -49,7 +49,10 @@ function handlerOf(referred: Referred): ProxyHandler<object> {
   return {
     get(_, key) {
       if (key === REFERRED) return referred;
-      if (definition?.isSealed === true) throw inStep();
+      if (definition?.isSealed === true)
+        throw new PawlError("REFERENCE_IN_STEP", {
+          message: `A function of a step reads a reference of its definition${placeOfCaller().words}.`,
+        });
       if (key === "then") {
         // An await or Promise.all reads it. Throwing here would be an unhandled rejection, so that the definition throws when it has ended.
         if (definition !== undefined) definition.fault ??= misuse("awaited");
@@ -79,10 +82,4 @@ function handlerOf(referred: Referred): ProxyHandler<object> {
 function misuse(how: string): PawlError {
   const { words } = placeOfCaller();
   return new PawlError("REFERENCE_MISUSED", { message: `A value that only a run will have is ${how}${words}.` });
-}
-
-function inStep(): PawlError {
-  return new PawlError("REFERENCE_IN_STEP", {
-    message: `A function of a step reads a reference of its definition${placeOfCaller().words}.`,
-  });
 }

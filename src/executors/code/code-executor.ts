@@ -138,13 +138,9 @@ function toInput(
   task: Task,
   { isProgram, env, value }: { readonly isProgram: boolean; readonly env: Command["env"]; readonly value: Json },
 ): Pick<SandboxSpec, "env" | "stdin"> {
-  const own = toEnvironment(task);
+  const own = { PAWL_IDEMPOTENCY_KEY: task.idempotencyKey, PAWL_RUN_ID: task.runId, PAWL_STEP: task.path };
   const stdin = writeExact(value);
   return isProgram ? { env: { ...env, ...own }, stdin } : { env, stdin: `${writeExact(own)}\n${stdin}` };
-}
-
-function toEnvironment({ idempotencyKey, runId, path }: Task): Record<string, string> {
-  return { PAWL_IDEMPOTENCY_KEY: idempotencyKey, PAWL_RUN_ID: runId, PAWL_STEP: path };
 }
 
 function logProgramOutput(log: ScriptLog, stdout: Buffer): void {

@@ -47,10 +47,11 @@ export function toNodeCommand(
   options: { readonly memoryBytes: number; readonly nodeModules: string | undefined },
 ): Command {
   const { nodeModules } = options;
+  // V8 says clearly that its heap is full; that is better than being killed by the sandbox.
   const flags = [
     "--disable-warning=ExperimentalWarning",
     "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
-    `--max-old-space-size=${heapMebibytes(options.memoryBytes)}`,
+    `--max-old-space-size=${Math.max(16, Math.floor((options.memoryBytes / 1024 / 1024) * 0.75))}`,
     ...(!process.features.typescript ? ["--experimental-strip-types"] : []),
     ...(nodeModules === undefined ? [] : ["--import", toPackageFinder(nodeModules)]),
   ];
@@ -63,11 +64,6 @@ export function toNodeCommand(
     args: [...flags, ...called],
     env: nodeModules === undefined ? {} : { NODE_PATH: nodeModules },
   };
-}
-
-/** V8 says clearly that its heap is full; that is better than being killed by the sandbox. */
-function heapMebibytes(memoryBytes: number): number {
-  return Math.max(16, Math.floor((memoryBytes / 1024 / 1024) * 0.75));
 }
 
 /** ES modules do not look into NODE_PATH: what is not found from the script is looked for from that folder. */

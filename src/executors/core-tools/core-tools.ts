@@ -97,7 +97,13 @@ class CoreTools implements ToolSet {
     try {
       return await tool.run(call.arguments, call, signal);
     } catch (error) {
-      if (signal.aborted) return stopped();
+      if (signal.aborted)
+        return toFailed("INTERRUPTED", {
+          message: "The call was cancelled.",
+          retryable: true,
+          effect: "unknown",
+          costMicro: 0,
+        });
       return toRefusal(error, tool);
     }
   }
@@ -106,15 +112,6 @@ class CoreTools implements ToolSet {
     const message = `There is no tool \`${name}\`. ${describeKnown(name, [...this.#tools.keys()])}`;
     return toRefused("MCP_TOOL_UNKNOWN", message);
   }
-}
-
-function stopped(): Failed {
-  return toFailed("INTERRUPTED", {
-    message: "The call was cancelled.",
-    retryable: true,
-    effect: "unknown",
-    costMicro: 0,
-  });
 }
 
 /** Errors that a user can do something about become failures; anything else is a defect and is thrown on. */

@@ -122,7 +122,8 @@ export class DefinitionFolder {
     for (const entry of found.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const inner = [...segments, entry.name];
       const path = inner.join("/");
-      if (isOutOfReach(inner) || this.#forbidden.includes(join(folder, entry.name))) continue;
+      // A listing leaves these out, since no path may name them.
+      if (inner.some(isHidden) || isSettingsFile(inner) || this.#forbidden.includes(join(folder, entry.name))) continue;
       if (entry.isDirectory()) yield { path: `${path}/`, stamp: "" };
       if (entry.isDirectory() && isDeep) yield* this.#walk(inner, isDeep);
       if (entry.isFile()) yield { path, stamp: await stampOf(join(folder, entry.name)) };
@@ -185,11 +186,6 @@ function parseDefinitionPath(path: string): readonly string[] {
   const flaw = findFlaw(path, segments);
   if (flaw !== undefined) throw invalidPath(path, flaw);
   return segments;
-}
-
-/** A listing leaves these out, since no path may name them. */
-function isOutOfReach(segments: readonly string[]): boolean {
-  return segments.some(isHidden) || isSettingsFile(segments);
 }
 
 function isHidden(name: string): boolean {

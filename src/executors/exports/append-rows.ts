@@ -169,7 +169,7 @@ function joinAll(additions: readonly Addition[], columns: readonly string[], don
     known.add(key);
     keys.push(key);
     const before = all;
-    const found = unknownTo(before, rows);
+    const found = rows.columns.filter((name) => !before.includes(name) && !before.includes(guardFormula(name)));
     const names = [...before.map((column) => nameOf(column, rows)), ...found];
     records.push(...rows.rows.map((row) => toFields(row, names, keepsFormulas)));
     all = [...before, ...found.map((column) => (keepsFormulas ? column : guardFormula(column)))];
@@ -186,10 +186,6 @@ function pad(records: readonly (readonly string[])[], columns: readonly string[]
 /** A column whose name was guarded when the file began is still that column. */
 function nameOf(column: string, { columns }: Rows): string {
   return columns.find((name) => name === column || guardFormula(name) === column) ?? column;
-}
-
-function unknownTo(columns: readonly string[], rows: Rows): readonly string[] {
-  return rows.columns.filter((name) => !columns.includes(name) && !columns.includes(guardFormula(name)));
 }
 
 const texts = z.array(z.string()).catch([]);

@@ -85,9 +85,10 @@ async function printPdf(html: string, chromium: string, signal: AbortSignal): Pr
   try {
     const page = join(folder, "page.html");
     await writeFile(page, html);
+    // Its own sandbox stays, except for root, for whom Chromium has none.
     const reason = await run(
       chromium,
-      [...FLAGS, ...sandboxFlags(), ...filesIn(folder), pathToFileURL(page).href],
+      [...FLAGS, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), ...filesIn(folder), pathToFileURL(page).href],
       signal,
     );
     if (reason !== undefined) return { ok: false, reason };
@@ -114,11 +115,6 @@ const FLAGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND",
   "--proxy-server=127.0.0.1:9",
 ];
-
-/** Its own sandbox stays, except for root, for whom Chromium has none. */
-function sandboxFlags(): readonly string[] {
-  return process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-}
 
 function filesIn(folder: string): readonly string[] {
   return [`--user-data-dir=${join(folder, "profile")}`, `--print-to-pdf=${join(folder, "page.pdf")}`];

@@ -91,7 +91,7 @@ export function secretsOf(input: HttpInput): readonly string[] {
   const { headers, auth } = input;
   const given = [
     ...Object.entries(headers)
-      .filter(([name]) => isSecret(name))
+      .filter(([name]) => SECRET_NAME.test(name) && name.toLowerCase() !== "idempotency-key")
       .map(([, value]) => value),
     ...authSecrets(auth),
   ];
@@ -104,8 +104,4 @@ function authSecrets(auth: HttpInput["auth"]): readonly string[] {
   const [name, secret] =
     "basic" in auth ? [auth.basic.username, auth.basic.password] : [auth.oauth.client_id, auth.oauth.client_secret];
   return [secret, basicHeader(name, secret), basicHeader(encodeURIComponent(name), encodeURIComponent(secret))];
-}
-
-function isSecret(header: string): boolean {
-  return SECRET_NAME.test(header) && header.toLowerCase() !== "idempotency-key";
 }

@@ -1,6 +1,5 @@
 import { writeExact } from "../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
-import type { Failed } from "../../ports/executor.ts";
 import type { ModelPrice } from "../../ports/model-prices.ts";
 import type { EndpointAddress, ToolEndpoint } from "../../ports/tools/tool-endpoint.ts";
 import type { Model } from "../models/create-models.ts";
@@ -65,7 +64,9 @@ async function generate(
   // Each turn is a call of its own; the same turn of a later attempt is not.
   const call = { ...address, runId, tool: TOOL, params, idempotencyKey: `${idempotencyKey}/${spoken.length}` };
   const outcome = await endpoint.call({ ...call, isTimedByCaller: true }, abortSignal);
-  if (outcome.status === "failed") throw new KnownFailure(toModelFailure(outcome));
+  // Asking a model changes nothing outside. What an answer cost that did not arrive is not known.
+  if (outcome.status === "failed")
+    throw new KnownFailure({ ...outcome, effect: "none", costMicro: outcome.effect === "none" ? 0 : null });
   return toResult(outcome.output);
 }
 
@@ -82,11 +83,6 @@ function withLimit(parameters: JsonObject, limit: number | undefined): { readonl
   if (limit === undefined || given !== undefined) return Object.keys(parameters).length === 0 ? {} : { parameters };
   const others = Object.entries(parameters).filter(([name]) => !LIMITS.includes(name));
   return { parameters: { ...Object.fromEntries(others), max_tokens: limit } };
-}
-
-/** Asking a model changes nothing outside. What an answer cost that did not arrive is not known. */
-function toModelFailure(failed: Failed): Failed {
-  return { ...failed, effect: "none", costMicro: failed.effect === "none" ? 0 : null };
 }
 
 function toResult(output: Json): GenerateResult {

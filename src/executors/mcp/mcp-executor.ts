@@ -124,17 +124,13 @@ export interface RoutingFacts {
 
 /** Decides by names alone: a named server, then the endpoint or a built-in tool, then `SERVER.TOOL`. Reachability never changes a name's meaning. */
 export function routeTool({ tool, server, hasEndpoint, isCore, servers }: RoutingFacts): Route | AnyServer {
-  if (server !== undefined) return { to: "server", server, tool: withoutServer(tool, server) };
+  // `files.read` of the server `files` may be written either way.
+  if (server !== undefined) return { to: "server", server, tool: splitName(tool, [server])?.tool ?? tool };
   // No endpoint of others knows who waits here.
   if (isCore) return { to: hasEndpoint && !tool.startsWith("core.events.") ? "endpoint" : "core", tool };
   const addressed = splitName(tool, servers);
   if (addressed !== undefined) return { to: "server", ...addressed };
   return { to: hasEndpoint ? "endpoint" : "any", tool };
-}
-
-/** `files.read` of the server `files` may be written either way. */
-function withoutServer(tool: string, server: string): string {
-  return splitName(tool, [server])?.tool ?? tool;
 }
 
 /** The longest name of a server goes first, so that `a.b` is found before `a`. */

@@ -23,7 +23,11 @@ const MAX_ALIASES = 10;
 /** An alias, `provider:model`, or a model whose name tells its provider. Throws `MODEL_UNKNOWN`, `MODEL_NOT_CONFIGURED`. */
 export function findModel(name: string | undefined, options: ModelsOptions): FoundModel {
   const asked = name ?? options.default;
-  if (asked === undefined) throw notNamed();
+  if (asked === undefined)
+    throw new PawlError("MODEL_NOT_CONFIGURED", {
+      message: "No model is named, and `models.default` is not set.",
+      remedy: "Write `model: provider:model` into the step or its prompt file, or set PAWL_MODELS__DEFAULT.",
+    });
   const meant = followAliases(asked, options);
   const isConfigured = name === undefined || meant !== name;
   const colon = meant.indexOf(":");
@@ -53,13 +57,6 @@ function guessProvider(model: string): string | undefined {
 
 function settingsOf(provider: string, { providers }: ModelsOptions): ConfiguredProvider | undefined {
   return ownEntry(providers, provider) ?? (isBuiltIn(provider) ? { kind: provider } : undefined);
-}
-
-function notNamed(): PawlError {
-  return new PawlError("MODEL_NOT_CONFIGURED", {
-    message: "No model is named, and `models.default` is not set.",
-    remedy: "Write `model: provider:model` into the step or its prompt file, or set PAWL_MODELS__DEFAULT.",
-  });
 }
 
 /** The names that a definition may write. */

@@ -127,7 +127,8 @@ function holdToLimits(run: Run, child: ChildProcess, signal: AbortSignal): Contr
     if (ending !== undefined) return;
     ending = why;
     if (how === "kill") return kill(run, child);
-    sendSignal(askable(run, child), "SIGTERM");
+    // bwrap ends its sandbox when it dies, so it is not asked; the first process inside takes no such signal.
+    sendSignal(findTree(child).slice(run.launch.kind === "bwrap" ? 1 : 0), "SIGTERM");
     grace = setTimeout(() => kill(run, child), GRACE_MS);
   };
   let finish: (done: typeof DONE) => void = () => undefined;
@@ -173,11 +174,6 @@ function holdToLimits(run: Run, child: ChildProcess, signal: AbortSignal): Contr
       signal.removeEventListener("abort", abort);
     },
   };
-}
-
-/** bwrap ends its sandbox when it dies, so it is not asked; the first process inside takes no such signal. */
-function askable({ launch }: Run, child: ChildProcess): number[] {
-  return findTree(child).slice(launch.kind === "bwrap" ? 1 : 0);
 }
 
 function findTree({ pid = 0 }: ChildProcess): number[] {

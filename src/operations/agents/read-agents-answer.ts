@@ -108,7 +108,7 @@ async function readSteps(reading: RunReading): Promise<readonly ReadStep[]> {
         status: entry.status,
         message: messageOf(output),
         error: failure === undefined ? null : explainAgentsFailure(step, failure),
-        tool_uses: toolUsesOf(output),
+        tool_uses: isJsonObject(output) && Array.isArray(output["tool_uses"]) ? (output["tool_uses"] as Json) : [],
         cost_usd,
         duration_seconds: duration_seconds ?? 0,
         code: failure?.code,
@@ -128,10 +128,6 @@ function messageOf(output: Json): string | null {
   if (typeof text === "string") return text;
   if (typeof final === "string") return final;
   return "final_response" in output ? null : toText(output);
-}
-
-function toolUsesOf(output: Json): Json {
-  return isJsonObject(output) && Array.isArray(output["tool_uses"]) ? (output["tool_uses"] as Json) : [];
 }
 
 interface StepFailure {

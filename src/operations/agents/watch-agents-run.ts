@@ -30,7 +30,8 @@ function pathOf(notice: RunNotice): string | undefined {
 
 function eventNews(step: AgentsStep, path: string, notice: RunNotice): readonly AgentsNews[] {
   const status = statusOf(notice);
-  return status === undefined ? [] : [stepNews(step, path, status)];
+  // The path tells apart steps of workflows that are steps themselves.
+  return status === undefined ? [] : [news("step", step, path.includes("/") ? { path, status } : { status })];
 }
 
 function statusOf(notice: RunNotice): string | undefined {
@@ -89,11 +90,6 @@ function blockNews(step: AgentsStep, block: JsonObject): readonly AgentsNews[] {
     default:
       return [];
   }
-}
-
-/** The path tells apart steps of workflows that are steps themselves. */
-function stepNews(step: AgentsStep, path: string, status: string): AgentsNews {
-  return news("step", step, path.includes("/") ? { path, status } : { status });
 }
 
 function news(event: AgentsNews["event"], { number, name }: AgentsStep, data: JsonObject): AgentsNews {

@@ -107,7 +107,10 @@ async function readInside(
   const parts = path.split(/[\\/]/);
   if (isAbsolute(path) || parts.includes("..")) return outside(path);
   // `.env` and its like hold secrets: pinned, they would stand in the journal.
-  if (parts.some((part) => part.startsWith(".") && part !== ".")) return hidden(path);
+  if (parts.some((part) => part.startsWith(".") && part !== "."))
+    return {
+      fault: { code: "FILE_OUTSIDE", message: `${path} is hidden: neither scripts nor prompts begin with a dot.` },
+    };
   if (path.includes("\0")) return missing(`${writeExact(path)} is no path.`);
   try {
     const [root, file] = [await realpath(folder), await realpath(join(folder, path))];
@@ -130,12 +133,6 @@ function toText(path: string, bytes: Uint8Array): { readonly text: string } | { 
 
 function isOutside(path: string): boolean {
   return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
-}
-
-function hidden(path: string): { readonly fault: Fault } {
-  return {
-    fault: { code: "FILE_OUTSIDE", message: `${path} is hidden: neither scripts nor prompts begin with a dot.` },
-  };
 }
 
 /** Of a server's file that is not there. */

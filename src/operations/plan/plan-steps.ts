@@ -201,7 +201,7 @@ export class StepPlanner {
       inputNames: new Set([
         ...graph.input.declared,
         ...inputNamesOf(graph, given.input),
-        ...namesIn(given.unknownInputs),
+        ...(given.unknownInputs === "all" ? [] : [...given.unknownInputs]),
       ]),
       outer: undefined,
       calls: [...pass.calls, nameOf(graph)],
@@ -244,10 +244,6 @@ interface TaskPlace {
   readonly name: string;
   readonly count: Count;
   readonly attempts: number;
-}
-
-function namesIn(names: ReadonlySet<string> | "all"): readonly string[] {
-  return names === "all" ? [] : [...names];
 }
 
 function nameOf({ dialect, name }: Graph): string {

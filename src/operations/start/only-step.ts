@@ -1,7 +1,7 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 import type { Expr } from "../../core/expressions/expr.ts";
 import { mapChildren } from "../../core/expressions/walk-paths.ts";
-import type { Flow, Graph, Step } from "../../core/graph/graph.ts";
+import type { Graph, Step } from "../../core/graph/graph.ts";
 import { liftControls } from "../../core/graph/lift-controls.ts";
 import { stepsWithin } from "../../core/graph/steps-within.ts";
 import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
@@ -12,7 +12,10 @@ import type { CompiledDefinition } from "../../hosts/compiled-definition.ts";
  */
 export function onlyStep(definition: CompiledDefinition, id: string): CompiledDefinition {
   const { graph } = definition;
-  const step = findStep(graph.flow, id);
+  // A step that only wraps the work of the same name stands for it.
+  const step = stepsWithin(graph.flow).find(
+    (each) => each.id === id && !(each.kind === "flow" && each.flow.steps.some((inner) => inner.id === id)),
+  );
   if (step === undefined) {
     const ids = [...new Set(stepsWithin(graph.flow).map((each) => each.id))].join(", ");
     throw new PawlError("STEP_NOT_FOUND", {
@@ -77,11 +80,4 @@ function givenItem(expr: Expr): Expr {
     return { ...path, root: "input", path: [expr.root, ...expr.path] };
   }
   return mapChildren(expr, givenItem);
-}
-
-/** A step that only wraps the work of the same name stands for it. */
-function findStep(flow: Flow, id: string): Step | undefined {
-  return stepsWithin(flow).find(
-    (step) => step.id === id && !(step.kind === "flow" && step.flow.steps.some((inner) => inner.id === id)),
-  );
 }

@@ -48,7 +48,9 @@ export const runSync = defineOperation({
   statusOf: ({ completed_at: completedAt }) => (completedAt === null ? 202 : 200),
   async handle(context: OperationContext<StartPorts>, input) {
     const { runId, ran } = await context.submissions.run(context.app, toRequest(context, input));
-    if (ran.is === "unanswered") throw withRun(ran.error, runId);
+    // The run is recorded all the same: the client must learn its id.
+    if (ran.is === "unanswered")
+      throw new PawlError(ran.error.code, { message: ran.error.message, details: { run_id: runId } });
     return describeRun(await context.app.records(), ran.record);
   },
 });
@@ -144,9 +146,4 @@ function toSubmission(body: Omit<SubmissionBody, "idempotency_key">): Submission
     priority: body.priority,
     agent,
   };
-}
-
-/** The run is recorded all the same: the client must learn its id. */
-function withRun({ code, message }: PawlError, runId: string): PawlError {
-  return new PawlError(code, { message, details: { run_id: runId } });
 }

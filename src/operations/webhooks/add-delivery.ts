@@ -25,7 +25,8 @@ export async function addDelivery(
   const { deliveries } = await app.service();
   const isLong = Buffer.byteLength(body) > MAX_INLINE_BYTES;
   const stored = isLong ? `~${await (await app.records()).blobs.put(body)}` : body;
-  await deliveries.add({ ...rest, id, sealedHeaders, body: stored, lane: laneOf(rest.url) });
+  // The receiver, as far as it is known before variables are resolved.
+  await deliveries.add({ ...rest, id, sealedHeaders, body: stored, lane: URL.parse(rest.url)?.origin ?? rest.url });
   return id;
 }
 
@@ -34,9 +35,4 @@ export async function readBodyOf(app: Pick<Stores, "records" | "service">, id: s
   const stored = await (await app.service()).deliveries.readBody(id);
   if (!stored.startsWith("~")) return stored;
   return Buffer.from(await (await app.records()).blobs.get(stored.slice(1))).toString();
-}
-
-/** The receiver, as far as it is known before variables are resolved. */
-function laneOf(url: string): string {
-  return URL.parse(url)?.origin ?? url;
 }

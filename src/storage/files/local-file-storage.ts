@@ -40,7 +40,8 @@ export class LocalFileStorage implements FileStorage {
     try {
       await this.#writeWhereFoldersGo(file, content);
     } catch (error) {
-      if (isShapeConflict(error)) throw invalidStoragePath(path, "a file and a folder would have the same name", error);
+      if (isSystemError(error) && ["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"].includes(error.code))
+        throw invalidStoragePath(path, "a file and a folder would have the same name", error);
       throw toFileFailure(error, file);
     }
   }
@@ -195,8 +196,4 @@ async function readBytes(file: FileHandle, { from, to }: ByteRange): Promise<Uin
     at += bytesRead;
   }
   return content.subarray(0, at);
-}
-
-function isShapeConflict(error: unknown): boolean {
-  return isSystemError(error) && ["EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY"].includes(error.code);
 }

@@ -82,7 +82,7 @@ export class TerminalLibrary implements WorkflowLibrary {
       const last_execution = toPythonTime(this.#now());
       const metadata = { ...saved.metadata, success_count: count, last_execution };
       // The definition keeps its own spelling: its hash is made from it.
-      const text = await replaceObject(saved.text, "metadata", indented(toText(metadata)));
+      const text = await replaceObject(saved.text, "metadata", toText(metadata).replaceAll("\n", "\n  "));
       if (text !== undefined) await this.#folder.write(`${name}.json`, text);
       const index = await this.#readIndex();
       const entry = Object.hasOwn(index.workflows, name) ? index.workflows[name] : undefined;
@@ -189,11 +189,6 @@ function countOf({ success_count: count }: JsonObject): number {
 
 function toText(value: JsonObject): string {
   return toAsciiJson(writeExact(value, 2));
-}
-
-/** Indents a text by one more level. */
-function indented(text: string): string {
-  return text.replaceAll("\n", "\n  ");
 }
 
 /** `datetime.now(timezone.utc).isoformat()` of Python. */

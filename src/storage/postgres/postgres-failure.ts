@@ -48,15 +48,12 @@ export function toDatabaseFailure(error: unknown, shown: string): PawlError | un
   }
   const isServer = state === READ_ONLY || OUT_OF_ORDER.includes(state.slice(0, 2));
   if (!isServer && isOfServer(error)) return undefined;
-  if (!isServer && !isOfConnection(error)) return undefined;
+  // The driver's own errors have no code: a connection that ended, or that was not made in time.
+  if (!isServer && !("syscall" in error || /connection|timeout|terminated|not queryable/i.test(error.message)))
+    return undefined;
   const remedy =
     "Start the database, or correct `database.url` (DATABASE_URL). Nothing was lost: what waits goes on by itself.";
   return new PawlError("JOURNAL_IO", { message, remedy, cause: error });
-}
-
-/** The driver's own errors have no code: a connection that ended, or that was not made in time. */
-function isOfConnection(error: Error): boolean {
-  return "syscall" in error || /connection|timeout|terminated|not queryable/i.test(error.message);
 }
 
 function sqlStateOf(error: unknown): string {

@@ -180,7 +180,8 @@ export class BatchWriter {
       changes.heads.delete(entry.run);
       for (const { hash } of entry.pins ?? []) changes.pins.delete(hash);
       const [, id] = entry.create ?? [];
-      if (typeof id === "string" && this.#isTaken(id)) return taken(id);
+      if (typeof id === "string" && this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) !== undefined)
+        return taken(id);
       return refused(error instanceof Error ? error.message : String(error));
     }
   };
@@ -196,10 +197,6 @@ export class BatchWriter {
     else this.#prepare(sql.INSERT_PLACE).run(run, key, limit, Number(whenFull === "cancelOlder"));
     const given = this.#statements.query<{ run_no: RunNo }>(sql.givePlaces("?1")).all(key);
     for (const { run_no: no } of given) this.#prepare(sql.GO_ON).run(no);
-  }
-
-  #isTaken(id: string): boolean {
-    return this.#statements.query(sql.SELECT_RUN_BY_ID).get(id) !== undefined;
   }
 
   #updateRun(run: RunNo, patch: RunPatch): void {

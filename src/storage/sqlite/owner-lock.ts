@@ -40,7 +40,7 @@ const SIGN_OF_LIFE_MS = 2_000;
  * on it.
  */
 export function acquireOwnerLock(dataDir: string, info: OwnerInfo): OwnerLock {
-  const previousSeenAt = readSignOfLife(dataDir);
+  const previousSeenAt = orElse(() => statSync(lockPath(dataDir)).mtimeMs, undefined);
   const database = lockFile(dataDir);
   if (database === undefined) return { acquired: false, heldBy: readOwnerInfo(dataDir) };
   const living = setInterval(() => giveSignOfLife(dataDir), SIGN_OF_LIFE_MS).unref();
@@ -70,10 +70,6 @@ function lockFile(dataDir: string): DatabaseSync | undefined {
   } catch (error) {
     throw toReadFailure(error, path);
   }
-}
-
-function readSignOfLife(dataDir: string): number | undefined {
-  return orElse(() => statSync(lockPath(dataDir)).mtimeMs, undefined);
 }
 
 function giveSignOfLife(dataDir: string): void {

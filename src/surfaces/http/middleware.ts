@@ -116,15 +116,11 @@ export function allowOrigins(origins: readonly string[]): MiddlewareHandler<Http
 export function logRequest(c: Context<HttpEnv>, log: HttpParts["log"], beganAt: number): void {
   log({
     method: c.req.method,
-    route: c.get("route") ?? patternOf(c),
+    // The path of the handler that answered. Middleware matches every path.
+    route: c.get("route") ?? matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? "(none)",
     status: c.res.status,
     durationMs: Math.round(performance.now() - beganAt),
     requestId: c.get("requestId"),
     runId: c.get("runId"),
   });
-}
-
-/** The path of the handler that answered. Middleware matches every path. */
-function patternOf(c: Context<HttpEnv>): string {
-  return matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? "(none)";
 }

@@ -48,7 +48,7 @@ export class CancellablePosts {
     if (!isJsonObject(body) || session === null) return this.#welcome(request, body, forward);
     if (this.#isHeld(session, caller)) return forward(this.#withoutBody(request), { parsedBody: body });
     const toKey = (id: Json | undefined) => writeExact([caller, session, id ?? null]);
-    if (isCancellation(body)) return this.#cancel(toKey(requestIdOf(body)));
+    if (body.method === "notifications/cancelled") return this.#cancel(toKey(requestIdOf(body)));
     return this.#call(request, { key: toKey(body["id"]), body }, forward);
   }
 
@@ -86,10 +86,6 @@ export class CancellablePosts {
     this.#calls.delete(key);
     return new Response(null, { status: ACCEPTED });
   }
-}
-
-function isCancellation({ method }: JsonObject): boolean {
-  return method === "notifications/cancelled";
 }
 
 function requestIdOf({ params }: JsonObject): Json | undefined {

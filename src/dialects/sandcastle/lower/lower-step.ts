@@ -18,7 +18,11 @@ export function lowerStep(step: StepDefinition, context: LowerContext): Step {
   };
   const common = lowerCommon(step, scope, context);
   const each = lowerEach(step, scope);
-  const attempts = lowerAttempts(step);
+  const attempts = {
+    retry: step.retry,
+    timeoutMs: step.timeoutMs,
+    ...(step.atMostOnce ? { atMostOnce: step.atMostOnce } : {}),
+  };
   switch (body.type) {
     case "agent":
     case "work": {
@@ -41,14 +45,6 @@ function lowerEach({ fanOut }: StepDefinition, { declared }: ExprScope): { reado
   if (fanOut === undefined) return {};
   const list = lowerReference(fanOut.list.reference, { declared, perItem: false });
   return { each: { list, maxConcurrent: fanOut.maxConcurrent } };
-}
-
-function lowerAttempts({
-  retry,
-  timeoutMs,
-  atMostOnce,
-}: StepDefinition): Pick<Step, "retry" | "timeoutMs" | "atMostOnce"> {
-  return { retry, timeoutMs, ...(atMostOnce ? { atMostOnce } : {}) };
 }
 
 function lowerAgent(step: StepDefinition, body: AgentBody, scope: ExprScope, context: LowerContext): Expr {

@@ -111,7 +111,11 @@ async function prepare(
     request,
     task,
     model,
-    settings: settingsOf(request, model.takesSchemas),
+    settings: {
+      temperature: request.temperature,
+      maxOutputTokens: request.maxTokens,
+      ...(model.takesSchemas ? toResponseFormat(request.schema) : {}),
+    },
     transcript: {
       system,
       history: await recallHistory({ ...options, request, task }),
@@ -143,14 +147,6 @@ async function holdToPins(
       refused.push(`The tool \`${tool.name}\` is left out: a person does not allow it as its server has changed it.`);
   }
   return { tools, refused };
-}
-
-function settingsOf({ temperature, maxTokens, schema }: AgentRequest, takesSchemas: boolean): ReadyAgent["settings"] {
-  return {
-    temperature,
-    maxOutputTokens: maxTokens,
-    ...(takesSchemas ? toResponseFormat(schema) : {}),
-  };
 }
 
 /** What servers say of their tools, each line marked as theirs. What the first attempt was told holds for all. */

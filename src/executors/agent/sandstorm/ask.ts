@@ -1,6 +1,6 @@
 import { isPawlError } from "../../../core/errors/pawl-error.ts";
 import { writeExact } from "../../../core/exact-json.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { isJsonObject, type Json } from "../../../core/json.ts";
 import { parseJson } from "../../../core/parse-json.ts";
 import type { Failed, Outcome, Reservation, SettleCall, Task } from "../../../ports/executor.ts";
 import type { Outbound, OutboundAnswer } from "../../../ports/outbound.ts";
@@ -66,7 +66,18 @@ async function openQuery(
   input: AgentInput,
   { task, server, outbound, timeouts, overloads, maxCostMicro }: Line,
 ): Promise<OutboundAnswer | Error> {
-  const body = writeExact(toQueryBody(input, server.keys, maxCostMicro));
+  // The body of POST /query. Servers ignore fields that they do not know yet.
+  const body = writeExact({
+    prompt: input.prompt,
+    ...(input.model !== undefined && { model: input.model }),
+    ...(input.maxTurns !== undefined && { max_turns: input.maxTurns }),
+    ...(input.timeoutS !== undefined && { timeout: clampTimeout(input.timeoutS) }),
+    ...(input.outputSchema !== undefined && { output_format: { type: "json_schema", schema: input.outputSchema } }),
+    ...(input.files !== undefined && { files: input.files }),
+    ...(maxCostMicro !== undefined && maxCostMicro > 0 && { max_budget_usd: maxCostMicro / 1_000_000 }),
+    ...(server.keys.anthropicApiKey !== undefined && { anthropic_api_key: server.keys.anthropicApiKey.trim() }),
+    ...(server.keys.e2bApiKey !== undefined && { e2b_api_key: server.keys.e2bApiKey.trim() }),
+  });
   const headers = toQueryHeaders({ task, keys: server.keys, body, overloads });
   try {
     const { queryUrl, reach } = server;
@@ -144,21 +155,6 @@ function redactDecoded(decoded: Decoded, redactor: Redactor): Decoded {
 
 const MIN_TIMEOUT_S = 5;
 const MAX_TIMEOUT_S = 3_600;
-
-/** The body of POST /query. Servers ignore fields that they do not know yet. */
-function toQueryBody(input: AgentInput, keys: Keys, maxCostMicro: number | undefined): JsonObject {
-  return {
-    prompt: input.prompt,
-    ...(input.model !== undefined && { model: input.model }),
-    ...(input.maxTurns !== undefined && { max_turns: input.maxTurns }),
-    ...(input.timeoutS !== undefined && { timeout: clampTimeout(input.timeoutS) }),
-    ...(input.outputSchema !== undefined && { output_format: { type: "json_schema", schema: input.outputSchema } }),
-    ...(input.files !== undefined && { files: input.files }),
-    ...(maxCostMicro !== undefined && maxCostMicro > 0 && { max_budget_usd: maxCostMicro / 1_000_000 }),
-    ...(keys.anthropicApiKey !== undefined && { anthropic_api_key: keys.anthropicApiKey.trim() }),
-    ...(keys.e2bApiKey !== undefined && { e2b_api_key: keys.e2bApiKey.trim() }),
-  };
-}
 
 interface HeaderFacts extends Pick<Line, "task" | "overloads"> {
   readonly keys: Keys;

@@ -18,7 +18,8 @@ export function createEventLog(emit: (event: Json) => void): EventLog {
   let isFull = false;
 
   function write(event: JsonObject): void {
-    if (isFull && !isLastWord(event)) return;
+    // The end is recorded even when the log is full.
+    if (isFull && !(event["type"] === "result" || event["type"] === "error")) return;
     const entry = shorten(event);
     emit(entry.event);
     entries += 1;
@@ -43,11 +44,6 @@ function shorten(event: JsonObject): { readonly event: JsonObject; readonly char
     event: { type: event["type"] ?? "noise", truncated: true, chars: text.length, begins },
     chars: begins.length,
   };
-}
-
-/** The end is recorded even when the log is full. */
-function isLastWord(event: JsonObject): boolean {
-  return event["type"] === "result" || event["type"] === "error";
 }
 
 /** Produced files become artifacts; the log only says that they came. */

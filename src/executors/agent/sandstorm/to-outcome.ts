@@ -30,7 +30,9 @@ export async function toOutcome(
   { validate, ...allowed }: { readonly validate: Validate | undefined } & Allowed,
 ): Promise<Outcome> {
   const { result, error } = conversation;
-  if (result !== undefined && isSuccess(result)) return toAnswered(conversation, result, validate);
+  // Both say so: either alone occurs on failures too.
+  if (result !== undefined && result["subtype"] === "success" && !result["is_error"])
+    return toAnswered(conversation, result, validate);
   if (result !== undefined) return toGivenUp(result, allowed);
   if (error !== undefined) {
     const message = `The agent failed: ${error.slice(0, MAX_WORDS_CHARS)}`;
@@ -116,11 +118,6 @@ const TOO_MANY_REQUESTS = 429;
 const NO_PLACE = /\b(?:429|529)\b|rate.?limit|too many requests|overloaded|concurrent/i;
 const OVERLOADED = /\b(?:429|503|529)\b|rate.?limit|too many requests|overloaded/i;
 const SERVER_ERROR = 500;
-
-/** Both say so: either alone occurs on failures too. */
-function isSuccess(result: SandstormDocument): boolean {
-  return result["subtype"] === "success" && !result["is_error"];
-}
 
 /** It has spent what it was allowed. One that has spent less has come to a limit of its server's own. */
 function isOutspent(result: SandstormDocument, maxCostMicro: number | undefined): boolean {

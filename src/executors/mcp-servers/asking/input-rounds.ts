@@ -1,5 +1,5 @@
 import type { InputRequiredResult, InputResponses } from "@modelcontextprotocol/client";
-import { asObject, type Json, type JsonObject } from "../../../core/json.ts";
+import { asObject, type JsonObject } from "../../../core/json.ts";
 import type { CallMemory } from "../../../ports/tools/agent-toolbox.ts";
 import { McpFailure } from "../mcp-failure.ts";
 import { AsksPerson } from "./asking-calls.ts";
@@ -88,7 +88,7 @@ export class InputRounds {
       return answer;
     }
     if (method !== "elicitation/create" || !elicits || memory === undefined)
-      throw refuse(asker, `wants ${show(method)}, which is not offered`);
+      throw refuse(asker, `wants ${String(method).slice(0, 100)}, which is not offered`);
     const question = readQuestion(params, asker);
     if (typeof question === "string") throw refuse(asker, `asks what nobody can be asked: ${question}`);
     const key = `${memory.key}/round-${this.#round}/${encodeURIComponent(name).slice(0, 100)}`;
@@ -96,10 +96,6 @@ export class InputRounds {
     if (answer === undefined) throw new AsksPerson({ key, ...question });
     return answer;
   }
-}
-
-function show(method: Json | undefined): string {
-  return String(method).slice(0, 100);
 }
 
 function refuse({ server, tool, redactor }: Asker, why: string): McpFailure {

@@ -152,7 +152,7 @@ export class ProcessTransport implements Transport {
         this.#deliver(line);
       }
     } catch (reason) {
-      this.#giveUp(toError(reason));
+      this.#giveUp(reason instanceof Error ? reason : new Error(String(reason)));
     }
   }
 
@@ -195,10 +195,6 @@ function toStart({ command, args, cwd, env, firstOnPath }: ProcessWay) {
 
 function toConfinedStart({ command: [command, ...args], cwd, env }: StandingProgram) {
   return { command, args, cwd, env };
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** `node` in an entry is the Node that we run on: an older one on the PATH need not know what its servers use. */

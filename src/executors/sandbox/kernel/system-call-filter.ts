@@ -5,7 +5,8 @@ export function toSystemCallFilter(arch: string): Buffer | undefined {
   const { audit, numbers } = machine;
   return assemble([
     load(ARCH),
-    ...unless(audit, KILL),
+    jump(EQUALS, audit, 1, 0),
+    answer(KILL),
     load(NUMBER),
     // Calls of x32 have other numbers for the same things.
     ...(arch === "x64" ? [jump(IS_AT_LEAST, X32, 0, 1), answer(fail(ENOSYS))] : []),
@@ -159,10 +160,6 @@ function answer(value: number): Instruction {
 
 function when(value: number, then: readonly Instruction[]): Instruction[] {
   return [jump(EQUALS, value, 0, then.length), ...then];
-}
-
-function unless(value: number, verdict: number): Instruction[] {
-  return [jump(EQUALS, value, 1, 0), answer(verdict)];
 }
 
 /** `struct sock_filter`, eight bytes each. */

@@ -222,22 +222,14 @@ function refuseHarmfulText(level: SecurityLevel, text: string): void {
 /** Refuses a line that has one of some words as it was typed, or as a shell reads it. */
 function refuseBlockedWord(level: SecurityLevel, { text, isCertain }: TypedLine): void {
   if (!isAtLeast(level, "low")) return;
-  const readings = [text, asShellsRead(text)];
+  // Quotes, backslashes and empty parameters in the middle of a word mean nothing to a shell.
+  const readings = [text, text.replace(/\$[@*1-9]/g, "").replace(/["'\\]/g, "")];
   const found = BLOCKED.find(({ pattern }) => {
-    const held = isCertain ? pattern : withoutWordEnds(pattern);
+    // The same pattern without word ends: if keys moved the cursor, the characters beside a word are unknown.
+    const held = isCertain ? pattern : new RegExp(pattern.source.replaceAll("\\b", ""));
     return readings.some((reading) => held.test(reading));
   });
   if (found !== undefined) refuse("other-user", found.reason, "Do it without, or lower the security level to off.");
-}
-
-/** Quotes, backslashes and empty parameters in the middle of a word mean nothing to a shell. */
-function asShellsRead(text: string): string {
-  return text.replace(/\$[@*1-9]/g, "").replace(/["'\\]/g, "");
-}
-
-/** The same pattern without word ends: if keys moved the cursor, the characters beside a word are unknown. */
-function withoutWordEnds(pattern: RegExp): RegExp {
-  return new RegExp(pattern.source.replaceAll("\\b", ""));
 }
 
 /** Throws `TERMINAL_REFUSED`. The reason is told without the input itself, which may hold secrets. */

@@ -138,7 +138,7 @@ export class OutputSinceInput {
 
   #cleared(which: number | number[] | undefined): false {
     const { active } = this.#terminal.buffer;
-    const isAll = which === 2 || which === 3 || isHome(active);
+    const isAll = which === 2 || which === 3 || (active.cursorX === 0 && active.cursorY === 0);
     if (isAll && active.type === "normal") this.#beginAtTop(active);
     else if (isAll) this.#addChangedRows();
     return false;
@@ -190,8 +190,4 @@ export class OutputSinceInput {
 interface Place {
   readonly marker: IMarker | undefined;
   readonly column: number;
-}
-
-function isHome(buffer: IBuffer): boolean {
-  return buffer.cursorX === 0 && buffer.cursorY === 0;
 }

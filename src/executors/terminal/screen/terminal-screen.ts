@@ -98,12 +98,8 @@ export class TerminalScreen {
   #lines(): string[] {
     const { normal, active } = this.#terminal.buffer;
     const lines = readLines(normal, 0, endOfText(normal));
-    return active === normal || active.type === "normal" ? lines : [...lines, ...alternateRows(active)];
+    return active === normal || active.type === "normal" ? lines : [...lines, ...readRows(active, 0, active.length)];
   }
-}
-
-function alternateRows(buffer: IBuffer): string[] {
-  return readRows(buffer, 0, buffer.length);
 }
 
 function joined(lines: readonly string[]): string {

@@ -52,7 +52,12 @@ export class SessionTable {
       async open(facts, spec) {
         const begun = table.list().filter((session) => own(session)?.isRunning === true).length;
         const opening = [...table.#opening].filter((other) => other.tenantId === tenantId).length;
-        if (begun + opening >= most) throw quotaExceeded(most);
+        if (begun + opening >= most)
+          throw new PawlError("QUOTA_EXCEEDED", {
+            message: `There are ${most} open terminals of this tenant, and may not be more.`,
+            remedy: "Close one with `exit_terminal`, or raise the quota (`quotas.terminals`).",
+            details: { quota: "terminals", most },
+          });
         return table.open(facts, spec);
       },
       destroy: async (id) => own(table.find(id)) !== undefined && table.destroy(id),
@@ -123,12 +128,4 @@ export class SessionTable {
     if (old.length < ended.length) this.#sweepLater();
     await Promise.all(old.map(({ facts }) => this.destroy(facts.id)));
   }
-}
-
-function quotaExceeded(most: number): PawlError {
-  return new PawlError("QUOTA_EXCEEDED", {
-    message: `There are ${most} open terminals of this tenant, and may not be more.`,
-    remedy: "Close one with `exit_terminal`, or raise the quota (`quotas.terminals`).",
-    details: { quota: "terminals", most },
-  });
 }

@@ -67,7 +67,11 @@ function toPlan(parts: ToolParts, request: ToolInput<"open_terminal">, shell: st
   if (parsed === undefined) return { ...asked, error: "The shell has no name." };
   const problem = findProblem(folder, wished) ?? findTooLong(parsed.args, wished);
   if (problem !== undefined) return { ...asked, error: problem };
-  const env = request.sandbox === true ? buildConfinedEnvironment(parts, wished) : buildChildEnvironment(parts, wished);
+  // The sandbox has a home, a search path and a folder for temporary files of its own.
+  const env =
+    request.sandbox === true
+      ? { LANG: "C.UTF-8", TERM: "xterm-256color", ...(parts.options.isolateHistory ? NO_HISTORY : {}), ...wished }
+      : buildChildEnvironment(parts, wished);
   const command = locateCommand(parsed, { path: env["PATH"] ?? PATH_INSIDE, folder });
   if (command === undefined) return { ...asked, error: `Shell '${parsed.program}' is not installed.` };
   return { ...asked, spec: { command, cwd: folder, env, columns: options.columns, rows: options.rows } };
@@ -78,13 +82,9 @@ function toFolder(path: string, { homeDir, currentDir }: { homeDir: string; curr
 }
 
 function findProblem(folder: string, environment: Readonly<Record<string, string>>): string | undefined {
-  if (!isFolder(folder)) return `The working directory ${folder} does not exist.`;
+  if (!orElse(() => statSync(folder).isDirectory(), false)) return `The working directory ${folder} does not exist.`;
   const wrong = Object.entries(environment).find(([name, value]) => !isVariable(name, value));
   return wrong && `'${wrong[0]}' cannot be an environment variable.`;
-}
-
-function isFolder(path: string): boolean {
-  return orElse(() => statSync(path).isDirectory(), false);
 }
 
 function isVariable(name: string, value: string): boolean {
@@ -157,14 +157,6 @@ function buildChildEnvironment(
     ...(options.isolateHistory ? NO_HISTORY : {}),
     ...wished,
   };
-}
-
-/** The sandbox has a home, a search path and a folder for temporary files of its own. */
-function buildConfinedEnvironment(
-  { options }: ToolParts,
-  wished: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return { LANG: "C.UTF-8", TERM: "xterm-256color", ...(options.isolateHistory ? NO_HISTORY : {}), ...wished };
 }
 
 interface ShellCommand {

@@ -67,7 +67,7 @@ export class BudgetLine {
 
   constructor(ledger: BudgetLedger, clock: Clock) {
     this.#ledger = ledger;
-    this.#notes = new BudgetNotes(clock, () => this.#waiting());
+    this.#notes = new BudgetNotes(clock, () => [...this.#wishes.keys()].map(({ task }) => task));
     ledger.hasRoom = () => this.look();
     ledger.inUse = (account) => eachAmount((of) => this.#roomOf(account, of).claimed);
   }
@@ -314,10 +314,6 @@ export class BudgetLine {
       waiting: holding.waiting.size,
     }));
     return { holds: shown, waits: [...waits.values()] };
-  }
-
-  #waiting(): readonly Spender[] {
-    return [...this.#wishes.keys()].map(({ task }) => task);
   }
 }
 

@@ -108,7 +108,11 @@ const PAYLOADS = [
 /** Finds the secret values of a run's input, in the form that the dialect reads. */
 export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input: JsonObject): readonly SecretLeaf[] {
   const { schema } = graph.input;
-  if (traitsOf(graph).isTerminal) return findSecretVariables(input);
+  // Workflows in terminals declare nothing about their variables: the name tells which are typed at hidden prompts.
+  if (traitsOf(graph).isTerminal)
+    return Object.entries(input).flatMap(([name, value]) =>
+      isTypedSecretName(name) && typeof value === "string" && value !== "" ? [{ at: [name], value }] : [],
+    );
   if (schema === undefined) return [];
   if (traitsOf(graph).input !== "request") return findSecretLeaves(schema, input);
   const found = PAYLOADS.flatMap((place) => findIn(schema, input, place));
@@ -117,13 +121,6 @@ export function findInputSecrets(graph: Pick<Graph, "dialect" | "input">, input:
   const body = readPath(input, at);
   const isForm = found.some((leaf) => leaf.at[1] === "payload") && typeof body === "string";
   return isForm ? [...found, { at, value: body }] : found;
-}
-
-/** Workflows in terminals declare nothing about their variables: the name tells which are typed at hidden prompts. */
-function findSecretVariables(input: JsonObject): readonly SecretLeaf[] {
-  return Object.entries(input).flatMap(([name, value]) =>
-    isTypedSecretName(name) && typeof value === "string" && value !== "" ? [{ at: [name], value }] : [],
-  );
 }
 
 /** A text with a secret is hidden as a whole. The secrets in it are returned as well, so that they are masked elsewhere. */

@@ -1,4 +1,4 @@
-import type { Flow, Graph } from "../../../core/graph/graph.ts";
+import type { Graph } from "../../../core/graph/graph.ts";
 import { stepsWithin } from "../../../core/graph/steps-within.ts";
 import { describeProblem } from "../describe-problem.ts";
 import { explainGraph } from "../explain/explain-graph.ts";
@@ -13,7 +13,7 @@ export function describeWhole(
   { definitions, parts, isValid, problems }: WholeReport,
   { withGraph = false }: { readonly withGraph?: boolean } = {},
 ): TextValidation {
-  const steps = definitions.reduce((sum, { graph }) => sum + countSteps(graph.flow), 0);
+  const steps = definitions.reduce((sum, { graph }) => sum + [...stepsWithin(graph.flow)].length, 0);
   const explain = (graph: Graph) => (steps > MAX_EXPLAINED_STEPS ? null : explainGraph(graph));
   const workflows = definitions.map(({ graph }) => {
     const { name, dialect, flow } = graph;
@@ -21,8 +21,4 @@ export function describeWhole(
   });
   const agents = parts?.filter(({ kind }) => kind === "agent").length;
   return { valid: isValid, problems: problems.map(describeProblem), workflows, agents };
-}
-
-function countSteps(flow: Flow): number {
-  return [...stepsWithin(flow)].length;
 }

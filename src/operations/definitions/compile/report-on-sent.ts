@@ -1,7 +1,6 @@
 import { PawlError } from "../../../core/errors/pawl-error.ts";
 import type { CompiledDefinition } from "../../../hosts/compiled-definition.ts";
 import { DeadlineThreads } from "../../../schemas/deadline-threads.ts";
-import type { Surroundings } from "../agents/agent-surroundings.ts";
 import type { TextValidation } from "../workflow-schemas.ts";
 import { describeWhole } from "./describe-whole.ts";
 import { checkWholeText, type DefinitionReport, reportOnText, type TextOrigin } from "./report-on-text.ts";
@@ -60,13 +59,9 @@ function toData(origin: TextOrigin): CompileJob["origin"] {
     source,
     folders,
     ...options,
-    around: around && pickPlaces(around),
+    around: around && { appDir: around.appDir, agentsFile: around.agentsFile, file: around.file },
     canPrint: hasChromium?.() ?? true,
   };
-}
-
-function pickPlaces({ appDir, agentsFile, file }: Surroundings): Surroundings {
-  return { appDir, agentsFile, file };
 }
 
 function tooCostly(message: string, cause?: unknown): PawlError {

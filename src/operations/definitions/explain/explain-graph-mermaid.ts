@@ -29,7 +29,8 @@ class Chart {
   addFlow(flow: FlowExplanation): ReadonlyMap<string, string> {
     const nodes = new Map<string, string>();
     for (const step of flow.steps) nodes.set(step.id, this.#addStep(step));
-    const domains = new Map(flow.steps.map((step) => [step.id, domainOf(step)]));
+    // The fan-out that a step opens or follows.
+    const domains = new Map(flow.steps.map((step) => [step.id, step.fan_out === undefined ? step.follows : step.id]));
     for (const step of flow.steps) this.#addEdges(step, nodes, domains);
     if (flow.start !== undefined)
       this.#add(`${this.#addNode("start", ["((", "))"])} --> ${nodes.get(flow.start) ?? ""}`);
@@ -88,11 +89,6 @@ class Chart {
   #add(line: string): void {
     this.lines.push(`${this.#indent}${line}`);
   }
-}
-
-/** The fan-out that a step opens or follows. */
-function domainOf({ id, fan_out, follows }: StepExplanation): string | undefined {
-  return fan_out === undefined ? follows : id;
 }
 
 function labelOf({ id, fan_out, follows, calls }: StepExplanation): string {

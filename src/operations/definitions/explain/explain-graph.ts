@@ -1,5 +1,5 @@
 import { writeExact } from "../../../core/exact-json.ts";
-import type { Expr, PathExpr, TextPart } from "../../../core/expressions/expr.ts";
+import type { Expr, PathExpr } from "../../../core/expressions/expr.ts";
 import { describeTrigger } from "../../../core/graph/describe-trigger.ts";
 import type {
   AnswerRules,
@@ -226,7 +226,7 @@ function showExpr(expr: Expr, places: KnownPlaces): string {
     case "path":
       return showPath(expr);
     case "text":
-      return expr.parts.map((part) => showPart(part, places)).join("");
+      return expr.parts.map((part) => (typeof part === "string" ? part : `{${showExpr(part.value, places)}}`)).join("");
     case "object":
       return `{${Object.entries(expr.entries)
         .map(([name, entry]) => `${name}: ${show(entry)}`)
@@ -286,8 +286,4 @@ function showPath({ root, name, path }: PathExpr): string {
 
 function rootName(root: PathExpr["root"], name: string | undefined): string {
   return name === undefined ? root : `${root}.${name}`;
-}
-
-function showPart(part: TextPart, places: KnownPlaces): string {
-  return typeof part === "string" ? part : `{${showExpr(part.value, places)}}`;
 }

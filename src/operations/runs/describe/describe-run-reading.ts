@@ -83,7 +83,7 @@ export function openValues(
   const fixed = {
     files: NO_FILES,
     cache: new SizedCache<number | string, Json>(0),
-    env: nothing,
+    env: () => undefined,
     matches: () => false,
   };
   return new RunValues(run, { journal, blobs, ...fixed, loaded: count });
@@ -146,10 +146,6 @@ function bytesOf({ history: { sizes } }: RunReading, handle: Handle): number {
 
 async function refuse(): Promise<never> {
   throw new Error("A run is described without writing.");
-}
-
-function nothing(): undefined {
-  return undefined;
 }
 
 // Recorded values are what the run read, so that no file is opened for them.

@@ -19,7 +19,11 @@ const LAY_DOWN_MS = 1_500;
 export async function serve({ app, voice }: CommandParts, options: ServeOptions): Promise<number> {
   return withStopSignals(async ({ stop, force }) => {
     const { host, port, endpoint } = options;
-    if (endpoint !== undefined && app.config.settings.restate.url === undefined) throw withoutRestate();
+    if (endpoint !== undefined && app.config.settings.restate.url === undefined)
+      throw new PawlError("CONFIG_INVALID", {
+        message: "--restate waits for the calls of a Restate server, and none is named.",
+        remedy: "Set RESTATE_URL to its ingress, such as http://localhost:8080.",
+      });
     const clock = app.startClock();
     let service: HttpService | undefined;
     try {
@@ -42,13 +46,6 @@ export async function serve({ app, voice }: CommandParts, options: ServeOptions)
     await service.stop(force);
     await app.park(force);
     return 0;
-  });
-}
-
-function withoutRestate(): PawlError {
-  return new PawlError("CONFIG_INVALID", {
-    message: "--restate waits for the calls of a Restate server, and none is named.",
-    remedy: "Set RESTATE_URL to its ingress, such as http://localhost:8080.",
   });
 }
 

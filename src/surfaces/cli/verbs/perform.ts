@@ -39,17 +39,14 @@ export function asking(
       return exitCode;
     },
     async ({ client, voice }) => {
-      if (tenant !== undefined) throw tenantOfKey(client.url, tenant);
+      // A server must not do to the application's what was meant for a tenant's.
+      if (tenant !== undefined)
+        throw new PawlError("USAGE", {
+          message: `\`--tenant\` counts on this machine only: ${client.url} acts for the tenant of the key.`,
+          remedy: `Leave it out and use a key of the tenant with --api-key: pawl keys create NAME --tenant ${tenant}`,
+        });
       const { callServer } = await import("../call-server.ts");
       return command(callServer(client, voice), voice);
     },
   ];
-}
-
-/** A server must not do to the application's what was meant for a tenant's. */
-function tenantOfKey(url: string, tenant: string): PawlError {
-  return new PawlError("USAGE", {
-    message: `\`--tenant\` counts on this machine only: ${url} acts for the tenant of the key.`,
-    remedy: `Leave it out and use a key of the tenant with --api-key: pawl keys create NAME --tenant ${tenant}`,
-  });
 }

@@ -93,7 +93,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
     const ids = { request_id: c.get("requestId"), run_id: record.id };
     return toHttpResponse(await readRunResult(await app.records(), record, parts.graphs), ids);
   };
-  if (wantsNoWait(c)) {
+  if (/(^|,)\s*respond-async\s*(;|,|$)/i.test(c.req.header("prefer") ?? "")) {
     const { run_id, status } = describeSubmitted(await submissions.start(owner, asked));
     c.set("runId", run_id);
     c.header("preference-applied", "respond-async");
@@ -121,10 +121,6 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
 function answerAccepted(c: Context<HttpEnv>, run_id: string, status: string): Response {
   c.header("location", `/runs/${run_id}`);
   return answerJson(c, { request_id: c.get("requestId"), run_id, status }, 202);
-}
-
-function wantsNoWait(c: Context<HttpEnv>): boolean {
-  return /(^|,)\s*respond-async\s*(;|,|$)/i.test(c.req.header("prefer") ?? "");
 }
 
 /** What the route would have answered, as the last event of a stream. */

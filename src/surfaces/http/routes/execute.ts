@@ -40,11 +40,7 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   const sources = await app.records();
   const result = await readRunResult(sources, ran.record, parts.graphs);
   const response = toExecuteResponse(requestId, result);
-  if (!wantsTrace(parts, c)) return answerJson(c, response);
+  if (!(parts.app.config.settings.server.debug && c.req.header("x-debug") === "1")) return answerJson(c, response);
   const debug = { run_id: ran.record.id, steps: await traceRun(result.reading) };
   return answerJson(c, { ...response, debug });
-}
-
-function wantsTrace({ app }: HttpParts, c: Context<HttpEnv>): boolean {
-  return app.config.settings.server.debug && c.req.header("x-debug") === "1";
 }

@@ -16,7 +16,7 @@ export function mountEndpoints(
   endpoints: readonly Endpoint[],
 ): readonly string[] {
   const patterns: string[] = [];
-  for (const [path, methods] of byPath(endpoints)) {
+  for (const [path, methods] of Map.groupBy(endpoints, ({ path }) => path)) {
     for (const prefix of ["", OLD_PREFIX]) {
       const pattern = prefix + toPattern(path);
       patterns.push(pattern);
@@ -42,10 +42,6 @@ function isEventStream({ answer }: Endpoint): boolean {
 /** Paths of files have slashes, sent as they are or as `%2F`; nothing else has. */
 function toPattern(path: string): string {
   return path.replace(/\{path\}$/, ":path{.+}").replaceAll(/\/\{(\w+)\}/g, "/:$1");
-}
-
-function byPath(endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> {
-  return Map.groupBy(endpoints, ({ path }) => path);
 }
 
 function refuseMethod(c: Context<HttpEnv>, methods: readonly string[]): Response {

@@ -82,13 +82,9 @@ async function startAndWait({ app, input, ask, call }: Starting): Promise<JsonOb
   const { wait_seconds: wait, timeout_seconds: older } = input;
   await waitForRun(app, { runId: String(runId), timeoutSeconds: Number(wait ?? older ?? WAIT_SECONDS) }, call);
   const run = await describeForModel(app, String(runId));
-  if (isUnderWay(run)) return { ...run, next: sayNext(String(runId)) };
+  if (run.completed_at === null && run.status !== "awaiting_approval") return { ...run, next: sayNext(String(runId)) };
   if (run["status"] !== "awaiting_approval" || answered?.isLeft === true) return run;
   return (await askForApproval(app, String(runId), asking)) ?? run;
-}
-
-function isUnderWay({ completed_at: end, status }: JsonObject): boolean {
-  return end === null && status !== "awaiting_approval";
 }
 
 function sayNext(runId: string): string {

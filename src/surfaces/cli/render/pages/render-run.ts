@@ -1,5 +1,4 @@
 import type { RunDescription, StepDescription } from "../../../../operations/runs/run-schemas.ts";
-import type { StoredFile } from "../../../../operations/storage/stored-files.ts";
 import { formatDuration, formatTime, formatUsd } from "../text/formats.ts";
 import type { PageOptions, Paint } from "../text/paint.ts";
 import { sanitize, showPath } from "../text/sanitize.ts";
@@ -21,7 +20,9 @@ export function renderRun(run: RunDescription, options: PageOptions): string {
   if (missing.length > 0) parts.push(missing.join("\n"));
   const violations = run.steps.flatMap((step) => renderViolations(step, paint));
   if (violations.length > 0) parts.push(violations.join("\n"));
-  if (run.artifacts !== undefined && run.artifacts.length > 0) parts.push(renderArtifacts(run.artifacts));
+  // One line for each, to be given to `pawl storage get`.
+  if (run.artifacts !== undefined && run.artifacts.length > 0)
+    parts.push(run.artifacts.map(({ path, bytes }) => `artifact  ${showPath(path)} (${bytes} bytes)`).join("\n"));
   parts.push(...run.steps.flatMap((step) => renderPrompt(step, paint)));
   return parts.join("\n\n");
 }
@@ -88,11 +89,6 @@ function renderFailures(steps: readonly StepDescription[], paint: Paint): string
     return `${paint(statusStyle(status), status.padEnd(10))}${showPath(path)}${why}`;
   });
   return failed.length <= FAILURES_SHOWN ? lines : [...lines, `and ${failed.length - FAILURES_SHOWN} more`];
-}
-
-/** One line for each, to be given to `pawl storage get`. */
-function renderArtifacts(artifacts: readonly StoredFile[]): string {
-  return artifacts.map(({ path, bytes }) => `artifact  ${showPath(path)} (${bytes} bytes)`).join("\n");
 }
 
 function renderSteps(steps: readonly StepDescription[], { paint, width, now }: PageOptions): string {

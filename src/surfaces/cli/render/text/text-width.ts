@@ -3,7 +3,7 @@ import type { Paint, Style } from "./paint.ts";
 
 /** Columns that plain text takes on a terminal. */
 export function widthOf(text: string): number {
-  return isPlainAscii(text) ? text.length : stringWidth()(text);
+  return /^[ -~]*$/.test(text) ? text.length : stringWidth()(text);
 }
 
 /** Loaded with the first text that is not ASCII: its tables take longer to build than a short command to run. */
@@ -32,10 +32,6 @@ export function padEnd(text: string, columns: number): string {
 
 export function padStart(text: string, columns: number): string {
   return " ".repeat(Math.max(0, columns - widthOf(text))) + text;
-}
-
-function isPlainAscii(text: string): boolean {
-  return /^[ -~]*$/.test(text);
 }
 
 /** A piece of a line. It is measured before it is painted, since colour has no width. */
