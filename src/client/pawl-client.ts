@@ -59,7 +59,6 @@ type Served = Exclude<
   Extract<AnyOperation, { readonly http: HttpPlace }>,
   { readonly http: { readonly answers: `text/${string}` } }
 >;
-/** Each route by its method and path. */
 type Routes = { [Each in Served as `${Each["http"]["method"]} ${Each["http"]["path"]}`]: Each };
 
 /** A method and a path, such as `GET /runs/{id}`. */

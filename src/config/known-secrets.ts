@@ -18,7 +18,6 @@ export class KnownSecrets {
     this.#toPieceMask = createPieceMask(configured);
   }
 
-  /** Takes every known secret out of a text. */
   readonly mask = (text: string): string => this.#mask(text);
 
   /** For a text that comes in pieces. Secrets learnt later are not masked in it. */

@@ -3,7 +3,6 @@ import type { Amounts } from "./history/events.ts";
 /** The amounts that can be limited. Inside, money is in micro-dollars and time in milliseconds. */
 export const AMOUNTS = ["cost", "tokens", "tries", "duration"] as const satisfies readonly (keyof Amounts)[];
 
-/** The same for each amount. */
 export function eachAmount(compute: (of: keyof Amounts) => number): Required<Amounts> {
   return { cost: compute("cost"), tokens: compute("tokens"), tries: compute("tries"), duration: compute("duration") };
 }

@@ -11,7 +11,6 @@ export class Queue<T> {
     this.#items.push(item);
   }
 
-  /** Goes before all others. */
   unshift(item: T): void {
     if (this.#head === 0) this.#items.unshift(item);
     else {

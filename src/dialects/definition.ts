@@ -16,7 +16,6 @@ export interface Compiled {
   readonly graph?: Graph;
   /** In the order of their places. */
   readonly problems: readonly Problem[];
-  /** Files that steps name. */
   readonly files?: readonly NeededFile[];
   /** The parts of a text that holds several things to run, whichever is selected. Absent where a problem is an error. */
   readonly parts?: readonly DefinitionPart[];

@@ -44,7 +44,6 @@ export interface EngineParts {
   service: HttpService | undefined;
 }
 
-/** The engine within a program. */
 export class Engine implements Pawl {
   readonly #parts: EngineParts;
   readonly #agent: string | undefined;

@@ -46,7 +46,6 @@ function describe(input: z.ZodObject): readonly Field[] {
   });
 }
 
-/** The JSON Schema of the input that a caller sends. */
 export function toInputSchema(input: z.ZodType): JsonObject {
   return toPlainSchema(input, "input");
 }

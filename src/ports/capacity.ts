@@ -12,13 +12,11 @@ export interface PoolState {
   readonly closedUntil?: number;
 }
 
-/** What calls of a run wait for. */
 export interface CapacityWait extends PoolState {
   /** The calls of this run that wait. */
   readonly waitingHere: number;
 }
 
-/** What a process can tell of its pools. */
 export interface CapacityView {
   pools(): readonly PoolState[];
   waitsOf(runId: string): readonly CapacityWait[];

@@ -8,7 +8,6 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
-/** What it may do there. */
 export interface PoolShare {
   readonly name: string;
   /** How many of its calls may be in flight, until the lease is over. Without a limit it says nothing. */

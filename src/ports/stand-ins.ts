@@ -12,7 +12,6 @@ export interface StandIns {
   readonly kinds: ReadonlyMap<string, ScriptedStep>;
   /** Kinds of work that are done. What is neither done nor scripted fails. */
   readonly real: ReadonlySet<string>;
-  /** Is told of every attempt. */
   called(call: StandInCall): void;
   /** Is told of every place between two events at which the process could die. Every event is then a commit of its own. */
   readonly between?: ((place: BetweenEvents) => void) | undefined;

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../core/json.ts";
 import { orElse } from "../core/or-else.ts";
 
-/** A schema inside another one. */
 export interface SchemaPart {
   /** Keys and indices that lead to it. */
   readonly path: readonly string[];

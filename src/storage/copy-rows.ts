@@ -21,7 +21,6 @@ export interface CopiedData {
   insertCommits(commits: AsyncIterable<readonly number[]>, count: number): Promise<void>;
 }
 
-/** How many things were copied. */
 export interface CopiedCounts {
   readonly runs: number;
   readonly events: number;

@@ -109,7 +109,6 @@ export function composeCodeAndModels({
      * for the application's own scripts is a refusal here.
      */
     strictSandbox: openSandbox(code.sandbox === "off" ? "off" : "required"),
-    /** Runs functions of scripts. */
     code: once(async () => {
       const { createCodeExecutor } = await import("../../executors/code/code-executor.ts");
       return createCodeExecutor({
@@ -120,7 +119,6 @@ export function composeCodeAndModels({
         ...(code.node_modules === undefined ? {} : { nodeModules: resolve(appDir, code.node_modules) }),
       });
     }),
-    /** Asks models. */
     llm: once(async () => {
       const { createLlmExecutor } = await import("../../executors/llm/llm-executor.ts");
       const elsewhere = { endpoint: await endpoint(), prices: await prices() };

@@ -99,7 +99,6 @@ export class TerminalParts {
     return new TerminalLibraryEditor({ dir: this.#libraryDir });
   }
 
-  /** Sessions whose program runs. */
   get running(): number {
     for (const id of this.#opened) if (this.#live?.find(id) === undefined) this.#opened.delete(id);
     return [...this.#opened].filter((id) => this.#live?.find(id)?.isRunning === true).length;

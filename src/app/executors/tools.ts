@@ -54,7 +54,6 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, send
       vault,
     });
   });
-  /** The configured MCP servers. */
   const servers = once(async () => {
     const [{ McpServers }, { readMcpServers }] = await Promise.all([
       import("../../executors/mcp-servers/mcp-servers.ts"),
@@ -112,17 +111,14 @@ export function composeTools({ appDir, dataDir, config, work, files, vault, send
     toolbox,
     /** For other programs, which are no steps. */
     coreTools: () => openCoreTools(),
-    /** Calls the tools of steps. */
     executor: once(async () => openExecutor(await coreTools())),
     /** The same, where models are asked so. */
     simulated: async (generate: Generate) => openExecutor(await openCoreTools({ sends, generate }), generate),
-    /** See `Execution.findToolProblem`. */
     async findToolProblem(named: NamedTool, signal: AbortSignal) {
       const { findToolProblem } = await import("../../executors/mcp/check-tool.ts");
       const [own, core, elsewhere] = await Promise.all([servers(), coreTools(), work.endpoint()]);
       return findToolProblem(named, { servers: own, coreTools: core, endpoint: elsewhere }, signal);
     },
-    /** See `Execution.findAgentToolProblem`. */
     async findAgentToolProblem(...[agent, of, signal]: Parameters<FindAgentToolProblem>) {
       const { findAgentToolProblem } = await import("../../executors/agent/inline/gather-tools.ts");
       return await findAgentToolProblem(agent, { ...of, toolbox }, signal);

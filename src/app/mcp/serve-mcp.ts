@@ -27,7 +27,6 @@ export interface McpService {
     /** It was not chosen: the one who starts the server is told. */
     readonly isTokenNew: boolean;
   };
-  /** A line for people. */
   log(line: string): void;
   readonly stop: AbortSignal;
 }

@@ -34,7 +34,6 @@ export interface OwnershipParts {
   openService(successors: Successors): ReturnType<OwnerServerOptions["open"]>;
   /** Restate calls this process, which drives runs then. False: it may only start and ask. */
   readonly isEndpoint: boolean;
-  /** A line for a person. */
   tell(line: string): void;
   /** Terminal sessions of this process whose program runs. */
   openTerminals(): number;

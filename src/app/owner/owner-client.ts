@@ -124,7 +124,6 @@ export class OwnerClient implements RunHost {
     return this.#ask("POST", `/owner/tools/${encodeURIComponent(tool)}`, { body: { ...body }, signal });
   }
 
-  /** The owner's terminals, for people. */
   readonly terminals: TerminalViews = {
     list: async () => (await this.#askNow("GET", "/owner/terminals")) as unknown as readonly TerminalSummary[],
     kill: async (id) => void (await this.#ask("DELETE", `/owner/terminals/${encodeURIComponent(id)}`)),
@@ -138,7 +137,6 @@ export class OwnerClient implements RunHost {
     this.#end();
   }
 
-  /** Calls once, when the owner is gone. */
   whenGone(listen: () => void): void {
     if (this.#over.signal.aborted) listen();
     else this.#gone.push(listen);

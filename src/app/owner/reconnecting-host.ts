@@ -133,7 +133,6 @@ export class ReconnectingHost implements AppHost {
     announceTo(this.#connection, url);
   }
 
-  /** Resolves when this process is the owner. */
   get owned(): Promise<Ownership> {
     return this.#owned.promise;
   }

@@ -28,7 +28,6 @@ interface RestateParts {
   readonly options: LocalHostOptions;
   /** Restate calls this process. False: others. */
   readonly isEndpoint: boolean;
-  /** A line for a person. */
   tell(line: string): void;
 }
 

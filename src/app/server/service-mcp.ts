@@ -8,7 +8,6 @@ export interface ServiceMcpParts {
   readonly submissions: Submissions;
   readonly version: string;
   readonly maxBodyBytes: number;
-  /** The server is about to end. */
   readonly stopping: AbortSignal;
   /** Takes mistakes of clients. */
   log(line: string): void;

@@ -667,7 +667,6 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorRow {
   readonly meaning: string;
   readonly remedy: string;
-  /** Exit code of a command that ends with this error. */
   readonly exitCode: number;
 }
 

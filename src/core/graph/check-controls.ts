@@ -187,7 +187,6 @@ function isAncestor(flow: Extract<Flow, { kind: "dag" }>, wanted: number, of: nu
   return false;
 }
 
-/** A fault in a graph, and its step. */
 export interface GraphProblem {
   readonly code: "GRAPH_INVALID" | "CONTROL_TOO_COMPLEX";
   readonly message: string;

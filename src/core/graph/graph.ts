@@ -356,7 +356,6 @@ export interface Transition {
   readonly place?: Place;
 }
 
-/** Ends the flow: in success, or in failure. */
 export interface End {
   readonly end: "success" | "failure";
 }

@@ -5,7 +5,6 @@ import type { RunState } from "./run-state.ts";
 /** Takes some milliseconds. */
 const MOST_BEGUN = 2_000;
 
-/** A run before its first event. */
 export function newRunState(graph: IndexedGraph, mostBegun = MOST_BEGUN): RunState {
   return {
     runId: "",

@@ -18,7 +18,6 @@ export function timerOf(instance: Instance, purpose: TimerPurpose): string {
   return purpose === "retry" ? `${instance.path}@retry${instance.attempt}` : `${instance.path}@${purpose}`;
 }
 
-/** The path and the purpose in the name of a timer. */
 export function readTimer(timer: string): { readonly path: string; readonly purpose: string } {
   const at = timer.lastIndexOf("@");
   return { path: timer.slice(0, at), purpose: timer.slice(at + 1) };

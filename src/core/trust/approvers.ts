@@ -25,7 +25,6 @@ export function toRequested(names: readonly string[]): JsonObject {
   return names.every((name) => name === OPERATOR) ? {} : { requested_by: [...new Set(names)] };
 }
 
-/** Who may answer, and who has approved. */
 interface AnswerTerms {
   /** Null: whoever may answer runs. */
   readonly approvers: readonly string[] | null;

@@ -98,7 +98,6 @@ export const scriptedStep: Shape<ScriptedStep> = {
   toSchema: (writer) => ({ anyOf: [attempts.toSchema(writer), items.toSchema(writer)] }),
 };
 
-/** The whole file. */
 export const agentScript = to(
   object({
     delay_ms: optional(amount(), "Milliseconds, for every answer that names no delay of its own."),

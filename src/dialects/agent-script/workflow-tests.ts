@@ -105,7 +105,6 @@ const workflowTest = object({
 
 const named = mapOf(workflowTest, { min: 1 });
 
-/** The whole file. */
 export const workflowTests = object({
   workflow: optional(name, "A file, `FILE#NAME` or a registered name. A file is relative to this one.", {
     otherwise: "the file beside it that is named without `.test`",

@@ -9,7 +9,6 @@ export interface Named {
   readonly at: Range;
 }
 
-/** One setting of an agent, with where it is written. */
 export interface Setting {
   readonly value: Json;
   readonly place: ProblemPlace;

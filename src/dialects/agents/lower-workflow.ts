@@ -15,7 +15,6 @@ export interface LowerContext {
   readonly includesHistory?: boolean | undefined;
 }
 
-/** The surroundings of a workflow. */
 interface Around {
   /** The question to it. */
   readonly message: Expr;

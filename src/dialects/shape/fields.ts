@@ -6,7 +6,6 @@ import { toJson, type YamlEntry, type YamlMap } from "../source/yaml-node.ts";
 import { anything } from "./containers.ts";
 import { pathTo, type Reader, type SchemaWriter, type Shape, type Spot, to } from "./shape.ts";
 
-/** A key of an object. */
 export interface Field<T> {
   readonly shape: Shape<T>;
   /** One sentence, for editors and docs. */

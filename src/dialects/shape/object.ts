@@ -17,7 +17,6 @@ export interface ObjectRules {
   readonly elsewhere?: { readonly [key: string]: string };
   /** Every other key is allowed, and is found under `rest`. */
   readonly open?: boolean;
-  /** It may not be empty. */
   readonly filled?: boolean;
   /** At least one of these keys is there. */
   readonly someOf?: {

@@ -55,7 +55,6 @@ export function text({ pattern, wrong, maxLength, examples = [], expected = "a t
   };
 }
 
-/** A text that is not empty. */
 export function filled(...examples: readonly string[]): Shape<Text> {
   return text({
     pattern: "[\\s\\S]",

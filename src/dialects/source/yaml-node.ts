@@ -60,7 +60,6 @@ export function isNull(node: YamlNode): boolean {
   return node.kind === "scalar" && node.value === null;
 }
 
-/** The kind of a node, for messages. */
 export function describeNode(node: YamlNode): string {
   if (node.kind !== "scalar") return node.kind === "list" ? "a list" : "a map";
   if (node.value === null) return "nothing";

@@ -68,7 +68,6 @@ const state = object({
   on_timeout: optional(text({ pattern: STATE_NAME }), "The state to go to when it has timed out."),
 });
 
-/** A whole terminal workflow. */
 export const workflow = object({
   $schema: ignored("it tells an editor where the schema is."),
   dialect: ignored("it says which dialect this is, `terminal`."),

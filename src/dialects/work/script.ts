@@ -39,7 +39,6 @@ function limitsOf(spell: Spelling): Shape<JsonObject> {
   });
 }
 
-/** A script as a step writes it. */
 export interface WrittenScript {
   readonly script: Text;
   readonly language?: string | undefined;

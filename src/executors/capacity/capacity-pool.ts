@@ -123,7 +123,6 @@ export class CapacityPool implements LimitedPool {
     this.#rule.heard({ inFlight: this.#rule.inFlight + elsewhere, wanting: wanting + wantsHere });
   }
 
-  /** It is needed no longer. */
   close(): void {
     for (const limit of this.#limits) limit.remove(this);
   }

@@ -171,7 +171,6 @@ function frameworkTools(configuration: JsonObject): readonly CoreTool[] {
   ];
 }
 
-/** `core.events.publish`. */
 function eventTool(sends: Sends): CoreTool {
   return defineCoreTool(
     {
@@ -201,7 +200,6 @@ function eventTool(sends: Sends): CoreTool {
   );
 }
 
-/** `core.workflows.start`. */
 function startTool(sends: Sends): CoreTool {
   return defineCoreTool(
     {
@@ -235,7 +233,6 @@ function lookUp(values: JsonObject, key: string): Json | undefined {
 
 const tokens = z.int().min(0).describe("Tokens.");
 
-/** `core.llm.generate`. */
 function llmTool(generate: Generate): CoreTool {
   return defineCoreTool(
     {

@@ -10,7 +10,6 @@ import { guardFormula, type Rows, toCsv, toFields, toRows } from "./csv-text.ts"
 import { readPlace, refusePath, toOwnPath, toSharedPath, toWriteFailure } from "./export-file.ts";
 
 export interface ExportOptions {
-  /** Takes secrets out of a text. */
   mask(text: string): string;
 }
 

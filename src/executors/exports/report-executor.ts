@@ -11,7 +11,6 @@ import { readPlace, refusePath, toOwnPath, toWriteFailure } from "./export-file.
 import { renderReport, toMarkdown } from "./render-report.ts";
 
 export interface ReportOptions {
-  /** Takes secrets out of a text. */
   mask(text: string): string;
   /** The browser that prints. Undefined: there is none, and who asks for a PDF gets the page. */
   chromium(): string | undefined;

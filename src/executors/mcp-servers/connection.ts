@@ -254,7 +254,6 @@ export class Connection {
     return this.context().hasDied !== undefined;
   }
 
-  /** The failure that describes a lost connection. */
   lost(): McpFailure {
     return toConnectFailure(new Error("the connection was lost"), this.context());
   }

@@ -198,7 +198,6 @@ export class ManagedServer {
     });
   }
 
-  /** The connection was lost. */
   #lose(failure: McpFailure): void {
     if (performance.now() - this.#connectedAt > STABLE_MS) this.#failuresInARow = 0;
     this.#disconnect();

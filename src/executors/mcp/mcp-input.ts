@@ -14,7 +14,6 @@ const INPUT = z
   })
   .catch({ tool: "", arguments: {} });
 
-/** The bound input of a tool step. */
 export type McpInput = Readonly<z.infer<typeof INPUT>> & { readonly address: EndpointAddress };
 
 export function readMcpInput(input: Json): McpInput {

@@ -222,7 +222,6 @@ function isConnectionRefused(error: unknown): boolean {
   return isConnectionRefused(error.cause);
 }
 
-/** The endpoints that may be called. */
 interface EndpointSettings {
   /** The one that is used where a request names none. */
   readonly configured?: string | undefined;

@@ -12,7 +12,6 @@ import { type ModelsOptions, ownEntry, type ProviderKind } from "./models-option
 import { priceCall, type TokenUsage } from "./price-call.ts";
 import { accessProvider, openProvider } from "./provider-access.ts";
 
-/** Finds models by name. */
 export interface Models {
   /** `name`: an alias, `provider:model`, or a known model; absent: the default. Throws `MODEL_UNKNOWN` and other `PawlError`s. */
   resolve(name: string | undefined, place?: ModelPlace): Promise<Model>;

@@ -2,7 +2,6 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { BUILT_IN_ALIASES, BUILT_INS, isBuiltIn } from "./built-ins.ts";
 import { type ConfiguredProvider, type ModelsOptions, ownEntry } from "./models-options.ts";
 
-/** The model that a name means. */
 export type FoundModel =
   | {
       readonly kind: "provider";

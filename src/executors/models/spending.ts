@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { TokenUsage } from "./price-call.ts";
 
-/** The use and cost of one turn. */
 export interface TurnSpending {
   readonly usage: Partial<TokenUsage>;
   readonly costMicro: number | null;

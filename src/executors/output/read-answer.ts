@@ -9,7 +9,6 @@ import { jsonInText } from "./json-in-text.ts";
 import { removeFence } from "./markdown-fence.ts";
 import { describeViolations } from "./violations.ts";
 
-/** An agent's answer before it is read. */
 export interface RawAnswer {
   readonly text: string;
   /** `undefined`: none was sent. `null`, `0` and `[]` are answers. */

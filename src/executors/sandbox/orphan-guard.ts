@@ -4,7 +4,6 @@ import { toBrandPattern } from "./kernel/brand.ts";
 
 /** A small shell that outlives us by a moment, also after SIGKILL: it kills the programs that are left and removes their groups and folders. */
 export interface OrphanGuard {
-  /** Starts it, once. */
   stand(): void;
 }
 

@@ -33,7 +33,6 @@ export interface StartedProgram {
   isAlive(): boolean;
   /** Gives it its input, holds it to its limits, and kills what is left of it in the end. */
   finish(spec: SandboxSpec, signal: AbortSignal): Promise<SandboxResult>;
-  /** Lets it keep this process alive, or not. */
   keepAlive(keeps: boolean): void;
   kill(): void;
 }

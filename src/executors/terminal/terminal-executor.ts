@@ -10,10 +10,8 @@ import type { TerminalSessions } from "./terminal-sessions.ts";
 import type { ToolCall } from "./tools/gate.ts";
 import { hideTyped } from "./tools/send-input.ts";
 
-/** The part of the terminals that workflows need. */
 export type Terminals = Pick<TerminalSessions, "call" | "find" | "exitOwned">;
 
-/** Keeps what the sessions of a run show. */
 export interface RunRecordings {
   used(session: TerminalSession, runId: string): void;
   runEnded(runId: string): Promise<void>;

@@ -20,7 +20,6 @@ import { LiveScreen } from "./view/live-screen.ts";
 
 /** The terminals of this process and the tools over them. */
 export interface TerminalSessions {
-  /** Does what a tool is asked for: see `ToolHandler`. */
   call<Name extends TerminalToolName>(tool: Name, request: ToolInput<Name>, call?: ToolCall): Promise<ToolOutput<Name>>;
   /** Takes up the sessions that an earlier process has left, where the terminals outlive one. Before anything else. */
   takeUp(): Promise<void>;
@@ -174,7 +173,6 @@ function toListed(session: TerminalSession): ToolOutput<"list_terminal_sessions"
 /** The name under which a person's actions stand in the audit log. */
 const CALLER = "person";
 
-/** The terminals of this process for people who look at them. */
 function createTerminalViews(parts: ToolParts): LiveTerminals {
   const { table, gate } = parts;
   const repainters = new WeakMap<TerminalSession, Repainter>();

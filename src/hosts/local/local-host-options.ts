@@ -26,7 +26,6 @@ export interface Drives {
   readonly concurrency: number;
 }
 
-/** Given to the host by the process that it is in. */
 export interface LocalHostOptions {
   readonly journal: Journal;
   readonly blobs: Blobs;

@@ -21,7 +21,6 @@ export interface RunDriverParts {
   readonly claims: InvocationClaims;
   /** What is asked of runs by other processes. Undefined: there are none. */
   readonly inbox: Pick<Inbox, "list"> | undefined;
-  /** Has the requests in the inbox performed. */
   lookIntoInbox(): void;
   onDefect(error: unknown): void;
 }

@@ -26,7 +26,6 @@ export interface LiveRunHooks {
   readonly log: SessionLog;
   /** Called only after the commit of the event that caused the command. */
   perform(run: LiveRun, command: Command): void;
-  /** An event has changed the state. */
   applied(run: LiveRun, event: Event): void;
   /** Records the end with the event that caused it, if that can be done without reading anything. */
   finishAtOnce(run: LiveRun, command: Extract<Command, { type: "finishRun" }>): boolean;
@@ -350,7 +349,6 @@ export class LiveRun implements Committer, ObservedRun {
     if (this.isWatched) this.#hooks.notify(this, notice);
   }
 
-  /** Reports a call inside an attempt to the observer. */
   noteCall(call: ObservedCall): void {
     const { observer } = this.#hooks;
     if (observer?.isWanted === true) observer.called?.(this, call);

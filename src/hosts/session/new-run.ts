@@ -17,7 +17,6 @@ interface Identity {
   readonly at: number;
 }
 
-/** The run's row. */
 export function toNewRun(start: RunStart, { runId, at, pinned }: Identity & { readonly pinned: Pinned }): NewRun {
   const { graph } = start.definition;
   const { callbackUrl, tenantId, parentRunId } = start;

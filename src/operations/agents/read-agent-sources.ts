@@ -15,7 +15,6 @@ import { missingAgentsFile } from "./missing-agents-file.ts";
 
 export type AgentPlaces = Pick<Place, "appDir" | "config">;
 
-/** A file that agents are read from. */
 export interface AgentSource {
   /** Absolute. */
   readonly file: string;

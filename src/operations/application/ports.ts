@@ -80,7 +80,6 @@ export interface Stores {
   service(): Promise<ServiceRecords>;
   /** Undefined: the service has remembered nothing so far, so that nobody has set any. */
   budgets(): Promise<Budgets | undefined>;
-  /** Seals and opens secrets of runs. */
   secrets(): Promise<RunSecrets>;
 }
 
@@ -98,7 +97,6 @@ export interface Driving {
   waits(runs: readonly string[]): Promise<Waits>;
   /** While nobody owns the data: terminals that have outlived their owner. Undefined: there are none. */
   leftTerminals(): Promise<TerminalViews | undefined>;
-  /** The pools of this process. */
   readonly capacity: CapacityView;
 }
 
@@ -131,7 +129,6 @@ export type FindAgentToolProblem = (
 export interface Execution {
   /** Finds the executor of a step, by the options that its run is started with. */
   readonly findExecutor: FindExecutor;
-  /** Puts values into prompt templates. */
   prompts(): Promise<PromptRenderer>;
   prices(): Promise<ModelPrices>;
   /** The MCP servers of this process, as agents use them. Nothing is connected before it is needed. */
@@ -269,7 +266,6 @@ export interface ServeToolsOptions {
   readonly http?: { readonly port: number };
   /** `core_state_getRuntimeValue` in place of `core.state.getRuntimeValue`. */
   readonly plainNames: boolean;
-  /** A line for people. */
   log(line: string): void;
   readonly stop: AbortSignal;
 }
@@ -282,7 +278,6 @@ export interface ServeRunsOptions {
   readonly http?: { readonly host?: string; readonly port: number };
   /** The token that every HTTP request must have. Absent: `server.api_key`. */
   readonly token?: string;
-  /** A line for people. */
   log(line: string): void;
   readonly stop: AbortSignal;
 }
@@ -317,7 +312,6 @@ export interface ListenOptions {
   readonly isTerminal?: boolean;
 }
 
-/** The server while it listens. */
 export interface HttpService {
   /** Empty: it does not listen. */
   readonly url: string;
@@ -366,7 +360,6 @@ export interface Records {
 /** A host that lasts longer than one owner: what it waits for goes on with the next one, which may be this process. */
 export interface AppHost extends RunHost {
   readonly role: "owner" | "guest";
-  /** Process id of the owner. */
   readonly ownerPid: number;
   readonly ownerSocket: string;
   /**

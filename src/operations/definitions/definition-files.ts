@@ -5,7 +5,6 @@ import { listNames } from "../../dialects/list-names.ts";
 import { findWorkspace } from "./agents/workspace.ts";
 import { readTextFile } from "./read-text-file.ts";
 
-/** The places of an application's definitions. */
 export interface FilePlaces {
   readonly appDir: string;
   /** Relative to the application. Absent: `agents.json`, where there is one. */

@@ -10,7 +10,6 @@ import type { CompiledTexts } from "./compiled-texts.ts";
 import { grantOfSaved } from "./grant-of-saved.ts";
 import { loadOptionsOf } from "./load-options.ts";
 
-/** Where definitions are saved, and for whom. */
 interface SavedPlaces {
   readonly tenantId?: string | undefined;
   service(): Promise<{ readonly definitions: WorkflowDefinitions }>;

@@ -28,7 +28,6 @@ export function toUseLimits(wanted: WantedLimits): UseLimits | undefined {
   return Object.keys(uses).length === 0 ? undefined : uses;
 }
 
-/** One limit of a run, and how much of it is used. */
 export interface LimitDescription {
   readonly of: ShownAmount;
   readonly limit: number;

@@ -5,14 +5,12 @@ import { PawlError } from "../../core/errors/pawl-error.ts";
 import { isTimezone } from "../../core/iso-time.ts";
 import { explainCron } from "../../dialects/explain-cron.ts";
 
-/** A cron expression in a time zone. */
 export interface Timetable {
   readonly cron: string;
   /** IANA. */
   readonly timezone: string;
 }
 
-/** Slots of a stretch of time. */
 interface Slots {
   /** The last of them, oldest first. */
   readonly latest: readonly number[];

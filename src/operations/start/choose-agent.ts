@@ -14,7 +14,6 @@ export interface AgentQuestion {
   readonly settings: JsonObject;
   /** The folder that a script's path is relative to. */
   readonly folder: string;
-  /** Reads a file. See `readTextFile`. */
   readText(path: string): Promise<string>;
 }
 

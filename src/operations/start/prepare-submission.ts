@@ -16,7 +16,6 @@ import { toRunInput } from "./input/to-run-input.ts";
 import type { Startable } from "./preflight.ts";
 import { type PreparedRun, prepareStart } from "./prepare-run.ts";
 
-/** The request of a client of the service. */
 export interface Submission {
   /** A registered name, or the text of a definition. Never a path: a client does not choose files of this machine. */
   readonly workflow: string;

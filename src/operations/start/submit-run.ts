@@ -55,7 +55,6 @@ export function toRunRequest(app: StartPorts, submission: Submission): Pick<RunR
   };
 }
 
-/** The outcome in answers. */
 export function describeSubmitted(submitted: Submitted): z.output<typeof acceptedRunSchema> {
   if (submitted.is === "new") {
     const { runId, definition } = submitted.prepared.start;

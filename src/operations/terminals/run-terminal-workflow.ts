@@ -29,7 +29,6 @@ export interface TerminalWorkflows {
   readonly library: WorkflowLibrary;
 }
 
-/** How far a run has come. */
 export interface WorkflowProgress {
   readonly runId: string;
   /** States that have begun, those of workflows inside not counted. */

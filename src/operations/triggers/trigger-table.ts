@@ -42,7 +42,6 @@ export interface TriggerProblem {
   readonly target: TriggerTarget;
 }
 
-/** The triggers that definitions name. */
 export interface TriggerTable {
   readonly routes: RouteTable<RouteTarget>;
   readonly queues: ReadonlyMap<string, readonly Armed<"queue">[]>;

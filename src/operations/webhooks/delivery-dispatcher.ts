@@ -6,7 +6,6 @@ import { takeUpWebhooks } from "./take-up-webhooks.ts";
 import { type TryParts, tryDelivery } from "./try-delivery.ts";
 
 export interface DispatcherParts extends TryParts {
-  /** A line for people. */
   log(line: string): void;
   onDefect(error: unknown): void;
   /** Nobody else delivers: what is claimed at the start was claimed by a process that is dead. */

@@ -44,7 +44,6 @@ export interface BudgetDay {
   readonly day: string;
 }
 
-/** What a process asks for. */
 export interface LeaseWish extends BudgetDay {
   readonly holder: string;
   /** What it has used and not noted, and what it has reserved. */

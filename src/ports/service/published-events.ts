@@ -40,7 +40,6 @@ export interface NewEvent extends EventName {
   readonly keys: readonly string[];
   readonly payload: JsonObject;
   readonly at: number;
-  /** Until when it is kept. */
   readonly expiresAt: number;
   /** How many events of a tenant are kept. */
   readonly most: number;

@@ -18,7 +18,6 @@ export interface Schedules {
   remove(id: string): Promise<boolean>;
   /** Enabled schedules whose next slot is due. */
   listDue(now: number): Promise<readonly StoredSchedule[]>;
-  /** The earliest time at which one is due. */
   nextDueAt(): Promise<number | undefined>;
   /** All or nothing. False if the schedule has changed meanwhile, or another process was faster. */
   claim(id: string, claim: SlotClaim): Promise<boolean>;

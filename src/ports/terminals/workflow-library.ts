@@ -20,7 +20,6 @@ export interface SavedWorkflow {
   readonly successCount: number;
 }
 
-/** Changes that people make to the library. */
 export interface LibraryEditor {
   /** False if there is none of this name. A damaged file is removed too. Throws `LIBRARY_LOCKED`, `LIBRARY_UNWRITABLE`. */
   remove(name: string): Promise<boolean>;

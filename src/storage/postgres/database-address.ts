@@ -1,6 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
 
-/** Where a PostgreSQL server is. */
 export interface DatabaseAddress {
   /** With user and password: never shown. */
   readonly url: string;

@@ -15,7 +15,6 @@ export class ServerTime {
   /** Added to the time of this machine it is that of the server, in milliseconds. */
   offsetMs = 0;
 
-  /** Resolves when the time is known. */
   static async read(database: SqlDatabase): Promise<ServerTime> {
     const time = new ServerTime(database);
     await time.#ask();

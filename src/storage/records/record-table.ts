@@ -32,7 +32,6 @@ export const serial = { ...plain, type: "SERIAL" } as const;
 
 export const flag = { ...integer, toSql: Number, fromSql: (value: SqlValue) => value === 1 } as const;
 
-/** A flag that is true or not there. */
 export const trueOrAbsent = {
   ...flag,
   absent: 0,

@@ -26,7 +26,6 @@ export interface CommandParts {
   readonly voice: Voice;
 }
 
-/** Options that every command takes. */
 export interface CommonOptions {
   readonly app: string;
   readonly data?: string;

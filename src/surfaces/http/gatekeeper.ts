@@ -80,7 +80,6 @@ export class Gatekeeper {
     c.set("key", key);
   }
 
-  /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Ports {
     const key = c.get("key");
     const { tenantId, maxCostMicro } = key ?? {};

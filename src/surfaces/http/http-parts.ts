@@ -32,7 +32,6 @@ export interface HttpParts extends ExecuteParts {
   authorize(c: Context<HttpEnv>, scope: Admission, way?: KeyWay): Promise<void>;
   /** The application as the caller may see it. */
   appFor(c: Context<HttpEnv>): Ports;
-  /** What tenants have in use. */
   readonly quotas: Quotas;
   callerFor(c: Context<HttpEnv>): ServiceCaller;
   /** Speaks MCP. Throws `SERVER_STOPPING`. */

@@ -15,7 +15,6 @@ import { SESSION_TOOLS } from "./terminal/session-tools.ts";
 import { toErrorResult, toListedTool } from "./to-call-result.ts";
 import { addSubscriptions, type Marks, type Watched } from "./watched.ts";
 
-/** Whose tools are listed. */
 interface WhoLists {
   /** `loadServiceTools`. */
   readonly tools: ServiceTools;

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
 
-/** How far a call has come. */
 export interface CallProgress {
   readonly done: number;
   readonly total: number;

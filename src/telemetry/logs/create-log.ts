@@ -5,7 +5,6 @@ export interface LogOptions {
   readonly level: LogLevel | "silent";
   /** `pretty`: for people at a terminal. */
   readonly format: "json" | "pretty";
-  /** Takes secrets out of a text. */
   mask(text: string): string;
   /** Takes one line without its end. */
   write(line: string): void;

@@ -12,7 +12,6 @@ export interface TracingOptions {
   readonly serviceName: string;
   readonly version: string;
   mask(text: string): string;
-  /** A line for people. */
   tell(line: string): void;
 }
 
@@ -61,7 +60,6 @@ interface OtlpOptions {
   readonly serviceName: string;
   readonly version: string;
   mask(text: string): string;
-  /** Called when spans begin to be lost. */
   lost(why: string): void;
 }
 

@@ -10,7 +10,6 @@ export interface SchedulerParts {
   readonly app: StartPorts & Driving;
   readonly host: Pick<AppHost, "watch" | "request">;
   readonly runner: Pick<RequestRunner, "start">;
-  /** A line for people. */
   failed(workflow: string, error: unknown): void;
   onDefect(error: unknown): void;
 }

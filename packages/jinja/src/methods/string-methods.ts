@@ -13,7 +13,6 @@ type OnText = (text: string, given: Given, rendering: Rendering) => Value;
 
 const table = new FunctionTable();
 
-/** The methods of texts. */
 export const stringMethods = addSearchMethods(table).functions;
 
 function add(name: string, parameters: Parameters<typeof table.add>[1], apply: OnText): void {

@@ -18,7 +18,6 @@ import {
 
 type Call = (args: Arguments, rendering: Rendering) => Value;
 
-/** The functions that every template has. */
 export const globals: ReadonlyMap<string, Value> = new Map(
   Object.entries<Call>({
     range: toRange,

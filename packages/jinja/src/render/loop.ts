@@ -3,7 +3,6 @@ import { wrong } from "../template-error.ts";
 import { equals } from "../values/compare.ts";
 import { type Arguments, type Rendering, Thing, type Value } from "../values/value.ts";
 
-/** The `loop` of a `for`. */
 export class Loop extends Thing {
   readonly type = "LoopContext";
   readonly #items: readonly Value[];

@@ -20,7 +20,6 @@ export interface Token {
   readonly length: number;
 }
 
-/** How a token is called in messages. */
 export function describeToken({ kind, text }: Token): string {
   switch (kind) {
     case "end":

@@ -88,7 +88,6 @@ function handleOf(scope: Scope, outcome: InstanceOutcome): StepState["handle"][n
   return 0;
 }
 
-/** The effect of a final failure on the flow. */
 function applyFailure(turn: Turn, { scope, step }: Item, failure: Failure, status: InstanceStatus): void {
   const state = scope.steps[step];
   if (status !== "failed") {

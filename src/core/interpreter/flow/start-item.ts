@@ -110,7 +110,6 @@ function failItem(turn: Turn, at: Item, failure: Failure): void {
   settleItem(turn, at, { status: "failed", failure, known: undefined });
 }
 
-/** Begins an attempt of an instance, by the kind of its step. */
 export function beginInstance(turn: Turn, instance: Instance): void {
   const { step } = instance.step;
   switch (step.kind) {

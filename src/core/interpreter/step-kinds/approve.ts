@@ -94,7 +94,6 @@ export function timeOutApproval(turn: Turn, instance: Instance): void {
   failInstance(turn, instance, failure, { mayRetry: false });
 }
 
-/** Withdraws the question. */
 export function closeApproval(turn: Turn, instance: Instance): void {
   endApproval(turn, instance);
   takePlace(instance);

@@ -97,7 +97,6 @@ const debounce = object(
   { title: "`debounce`", elsewhere: foreignTimes("wait") },
 );
 
-/** A whole Sandcastle file. */
 export const workflow = object(
   {
     dialect: ignored("it says which dialect this is, `sandcastle`."),

@@ -60,7 +60,6 @@ const debounce = object(
   { title: "`debounce`", elsewhere: foreignTimes("wait") },
 );
 
-/** A whole UHLP file. */
 export const workflow = object({
   dialect: optional(choice(["uhlp"]), "Says which dialect this is; not needed."),
   workflowId: expected(

@@ -2,7 +2,6 @@ import { writeExact } from "../../../core/exact-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../core/json.ts";
 import { readAgentInput } from "../agent-input.ts";
 
-/** One task of an agent, with its tools and limits. */
 export interface AgentRequest {
   readonly name: string;
   readonly message: string;

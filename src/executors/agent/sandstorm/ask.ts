@@ -34,7 +34,6 @@ export interface Line {
   readonly maxCostMicro: number | undefined;
   readonly loweredBy: Reservation["loweredBy"];
   record(): Promise<SettleCall>;
-  /** Called when the agent has begun. */
   onWorking: Accepted;
 }
 

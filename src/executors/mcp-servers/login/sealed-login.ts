@@ -22,7 +22,6 @@ export interface KeptLogin {
   readonly version: number;
 }
 
-/** Where the application keeps logins. */
 export interface LoginVault {
   /** Undefined: nothing was kept so far. */
   logins(): Promise<ServerLogins | undefined>;
@@ -63,7 +62,6 @@ export class SealedLogin {
     return { login, version: stored.version };
   }
 
-  /** See `ServerLogins.save`. */
   async save(login: Login, version?: number): Promise<boolean> {
     await this.#learn(login);
     const sealed = (await this.#vault?.secrets())?.seal(writeExact([this.#name(), login]));

@@ -65,7 +65,6 @@ export class SessionCommands {
     return this.#last;
   }
 
-  /** The number of the next one. */
   get next(): number {
     return (this.#last?.number ?? 0) + 1;
   }

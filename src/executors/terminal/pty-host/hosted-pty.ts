@@ -6,7 +6,6 @@ import { OutputWindow } from "./output-window.ts";
 import type { Program } from "./program.ts";
 import type { FromPtyHost } from "./pty-host.ts";
 
-/** One pseudo-terminal and the program in it. */
 export class HostedPty {
   readonly #pty: UnixPty;
   readonly #sendData: (data: Uint8Array) => void;

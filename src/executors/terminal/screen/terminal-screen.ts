@@ -18,7 +18,6 @@ export class TerminalScreen {
     });
   }
 
-  /** The title that the program has set. */
   get title(): string {
     return this.#title;
   }

@@ -10,7 +10,6 @@ export interface PtyEvents {
 /** `undefined`: the process that held the terminal is gone, and how the program ended is unknown. */
 export type PtyEnd = { readonly exitCode: number; readonly signal: number } | undefined;
 
-/** The program of a new pseudo-terminal. */
 export interface PtySpec {
   /** A path, and arguments. */
   readonly command: readonly [string, ...string[]];
@@ -71,7 +70,6 @@ export interface SessionFacts {
   readonly isSandboxed?: boolean;
 }
 
-/** Holds the terminals that programs run in. */
 export interface PtyHolder {
   /** Rejects where there is no terminal to be had. */
   open(spec: PtySpec, events: PtyEvents, facts: SessionFacts): Promise<Pty>;

@@ -64,7 +64,6 @@ export class TerminalSession {
     model.onData((answer) => this.#pty?.answersQueries === true || this.#pty?.write(answer));
   }
 
-  /** The callbacks for the program's terminal. */
   get events(): PtyEvents {
     return { data: (data) => this.#receive(data), exited: (how, shown) => this.#exited(how, shown) };
   }

@@ -5,7 +5,6 @@ import type { LiveRun } from "../live-run.ts";
 import type { OwnAccount } from "./budget-account.ts";
 import { NOTHING, type UseTracker } from "./use-tracker.ts";
 
-/** An attempt. */
 export interface Applicant {
   readonly run: LiveRun;
   readonly path: string;

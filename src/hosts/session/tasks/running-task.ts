@@ -23,7 +23,6 @@ import { answerSchemaFor } from "./answer-schema.ts";
 import { LiveText, type PieceMask } from "./live-text.ts";
 import { StepTimeout } from "./step-timeout.ts";
 
-/** Why an attempt is told to stop. */
 export type Stop = "timeout" | "cancel" | "park";
 
 /** Shared by all tasks of a host. */
@@ -74,7 +73,6 @@ export class RunningTask implements Task, StartNote {
   #calls = 0;
   #openCalls: Set<SettleCall> | undefined;
   log: Json[] | undefined;
-  /** The policies that its output must satisfy. */
   readonly policies: readonly Policy[];
   /** Decisions of the policies about its output. */
   decisions: readonly PolicyDecision[] | undefined;

@@ -11,7 +11,6 @@ export interface FileKeeping {
   mask(text: string): string;
 }
 
-/** A file that was not kept, and why. */
 export interface DroppedFile {
   readonly type: "file_dropped";
   readonly name: string;

@@ -30,7 +30,6 @@ export interface ValueWriter {
   mask(text: string): string;
 }
 
-/** The run that a value belongs to. */
 interface StoringRun {
   readonly tenantId: string | undefined;
   readonly state: { readonly storedBytes: number };

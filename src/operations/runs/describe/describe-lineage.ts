@@ -8,7 +8,6 @@ type Repetition = LineageDescription["reruns"][number];
 
 const MAX_SHOWN = 50;
 
-/** From which run this one comes, and which come from it. */
 export async function describeLineage(journal: Journal, record: RunRecord): Promise<LineageDescription> {
   const { lineage, options } = (await readRunStarted(journal, record)) ?? {};
   const changes = options?.["changes"] as JsonObject | undefined;

@@ -51,7 +51,6 @@ class Follower {
   readonly #options: FollowOptions;
   readonly #stopWatching: () => void;
   readonly #openApprovals = new Set<string>();
-  /** The last event that was told. */
   #lastSeq = 0;
   #stall: NodeJS.Timeout | undefined;
   #reportStall: (error: PawlError) => void = () => undefined;

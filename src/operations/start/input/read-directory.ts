@@ -54,7 +54,6 @@ export async function readDirectory(source: FileSource, wanted: Wanted): Promise
   return items;
 }
 
-/** A folder of this machine. */
 export function folderSource(folder: string, shown: string): FileSource {
   return {
     shown,
@@ -63,7 +62,6 @@ export function folderSource(folder: string, shown: string): FileSource {
   };
 }
 
-/** Stored files below a prefix. */
 export function storageSource(files: FileStorage, prefix: string): FileSource {
   const folder = prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/`;
   return {

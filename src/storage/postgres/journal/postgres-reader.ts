@@ -26,7 +26,6 @@ const SELECT_VALUES = "SELECT id, value FROM events WHERE id = ANY(?::bigint[]) 
 
 type EventRecord = Omit<StoredEvent, "costMicro"> & { readonly id: number; readonly cost_micro: number | null };
 
-/** The reading calls of a journal in PostgreSQL. */
 export function createPostgresReader(database: SqlDatabase): Omit<Journal, Written> {
   const log = new PostgresLog(database, toEvent);
   return {

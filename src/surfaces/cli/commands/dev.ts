@@ -162,7 +162,6 @@ async function tryToOpen(open: Open, { voice }: Surroundings): Promise<OpenAppli
   }
 }
 
-/** Notices that a file of settings has changed. */
 class SettingsWatch {
   readonly #watcher: FSWatcher;
   #heard: (() => void) | undefined;

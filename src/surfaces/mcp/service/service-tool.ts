@@ -22,7 +22,6 @@ export interface ServiceCall extends PerformedCall {
 /** A tool of `pawl mcp`: what a client is told of it, and what it does, mostly an operation. */
 export interface ServiceTool {
   readonly offered: OfferedTool;
-  /** That of the operation. */
   readonly scope: KeyScope;
   /** The set that it is listed with: the topic of the operation. */
   readonly set: string;

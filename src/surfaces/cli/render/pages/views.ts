@@ -13,7 +13,6 @@ import { truncate } from "../text/text-width.ts";
 import { renderRun } from "./render-run.ts";
 import { renderAgent, renderCosts, renderWebhook, renderWorkflows } from "./tables.ts";
 
-/** Draws the output of an operation. */
 type Render = (output: never, options: PageOptions) => string;
 
 /** Pictures that columns cannot describe. */
