@@ -62,9 +62,12 @@ function configure(url: string): string {
     .replace("https://pets.example.com/v1", url);
 }
 
+function petsOf(api: WebhookReceiver, workflow: string): string {
+  return application({ "pawl.yaml": configure(api.url("/v1")), "petstore.yaml": DOCUMENT, "pets.yaml": workflow });
+}
+
 async function run(api: WebhookReceiver, status: string) {
-  const files = { "pawl.yaml": configure(api.url("/v1")), "petstore.yaml": DOCUMENT, "pets.yaml": WORKFLOW };
-  const cwd = application(files);
+  const cwd = petsOf(api, WORKFLOW);
   const { code, stdout } = await pawl(["run", "pets.yaml", "-i", `status=${status}`, "--json"], {
     cwd,
     env: { PETS_TOKEN: TOKEN },
@@ -117,4 +120,11 @@ test("an argument that the document does not allow is refused before anything is
   const { code, stdout } = await run(api, "eaten");
   expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining("MCP_ARGUMENTS_INVALID") });
   expect(api.received).toEqual([]);
+});
+
+test("an operation that the document does not have is refused where it is named, before any run", async () => {
+  const cwd = petsOf(await WebhookReceiver.listen(), WORKFLOW.replace("pets.lst-pets", "pets.list-pets"));
+  const { code, stdout, stderr } = await pawl(["validate", "pets.yaml"], { cwd, env: { PETS_TOKEN: TOKEN } });
+  expect(code).not.toBe(0);
+  expect(stdout + stderr).toMatch(/pets\.yaml:5:3 error MCP_TOOL_UNKNOWN .*Did you mean `lst-pets`\?/);
 });
