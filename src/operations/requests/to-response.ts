@@ -27,7 +27,7 @@ const RESULT_TYPES = new Set([
 ]);
 
 /** An output of a `formatResponse` is taken as it is, anything else is generic; a failure is an error with its code. */
-export function shapeResult({ outcome }: RunResult): ShapedResult {
+export function shapeResult(outcome: RunResult["outcome"]): ShapedResult {
   if (outcome.is === "completed") return shapeOutput(outcome.output);
   const { code, message, details } = outcome;
   return { resultType: "error", data: { code, message, details } };
@@ -52,7 +52,7 @@ function ownFields(output: JsonObject): { readonly resultType?: Json; readonly d
 
 /** The answer in the form that the sandbox protocol promises, whatever the workflow has shaped. */
 export function toExecuteResponse(requestId: string, result: RunResult): ExecuteResponse {
-  const { resultType: shaped, data } = shapeResult(result);
+  const { resultType: shaped, data } = shapeResult(result.outcome);
   const resultType = toProtocol(shaped);
   return { requestId, resultType, data: fitProtocol(resultType, data), metrics: result.metrics };
 }

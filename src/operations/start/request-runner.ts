@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { isErrorCode } from "../../core/errors/error-table.ts";
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import { EVERY_RUN, type RunHost, type RunNotice } from "../../hosts/run-host.ts";
+import { EVERY_RUN, type RunHost, type RunNotice, type SettledRun } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { PreparedRun } from "./prepare-run.ts";
 
@@ -16,7 +16,7 @@ export interface RequestRunnerOptions {
 export type RunningHost = Pick<RunHost, "startRun" | "settled" | "watch">;
 
 export type Ran =
-  | { readonly is: "ended"; readonly record: RunRecord }
+  | { readonly is: "ended"; readonly record: SettledRun }
   /** It waits: for a person, for an event, or for a time that is far away. */
   | { readonly is: "parked"; readonly record: RunRecord }
   /** The run is recorded and goes on; who asked for it cannot be told how it ends. */
@@ -174,7 +174,7 @@ class Disturbance extends Error {
   }
 }
 
-function toRan(record: RunRecord): Ran {
+function toRan(record: SettledRun): Ran {
   if (record.completedAt !== undefined) return { is: "ended", record };
   if (record.parked) return { is: "parked", record };
   const error = new PawlError("SERVER_STOPPING", { message: "This process has parked the run; it goes on later." });

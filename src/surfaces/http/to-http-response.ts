@@ -8,14 +8,14 @@ import type { RunResult } from "../../operations/runs/read-run-result.ts";
 import { type ErrorIds, toErrorEnvelope } from "./answer-error.ts";
 
 /** A route answers with the response that its workflow has shaped. Throws `RESPONSE_INVALID`. */
-export function toHttpResponse(result: RunResult, ids: ErrorIds): Response {
-  if (result.outcome.is === "failed") {
-    const { code, message, details, isSaid } = result.outcome;
+export function toHttpResponse(outcome: RunResult["outcome"], ids: ErrorIds): Response {
+  if (outcome.is === "failed") {
+    const { code, message, details, isSaid } = outcome;
     if (!isSaid) return failedRun(code, ids);
     const { statusCode } = ownFields(isJsonObject(details) ? details : {});
     return shapedError({ code, message, details, ...(statusCode === undefined ? {} : { statusCode }) }, ids);
   }
-  const { resultType, data } = shapeResult(result);
+  const { resultType, data } = shapeResult(outcome);
   if (resultType === "httpResponse") return shapedResponse(data);
   if (resultType === "error" || resultType === "application_error" || resultType === "framework_error") {
     return shapedError(data, ids);

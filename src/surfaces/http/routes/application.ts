@@ -8,7 +8,7 @@ import { parseJson } from "../../../core/parse-json.ts";
 import { forOwner } from "../../../operations/application/owner-application.ts";
 import { MAX_REQUEST_DEPTH } from "../../../operations/parse-json.ts";
 import { resolveTrustedContext } from "../../../operations/requests/request-context.ts";
-import { readRunResult } from "../../../operations/runs/read-run-result.ts";
+import { readRunOutcome } from "../../../operations/runs/read-run-result.ts";
 import { toRequestInput } from "../../../operations/start/input/to-run-input.ts";
 import { prepareStart } from "../../../operations/start/prepare-run.ts";
 import { describeSubmitted, type RunRequest } from "../../../operations/start/submit-run.ts";
@@ -16,7 +16,6 @@ import type { RouteMatch } from "../../../operations/triggers/route-table.ts";
 import { nameOf, type RouteTarget } from "../../../operations/triggers/trigger-table.ts";
 import { checkStandard } from "../../../operations/webhooks/sign-webhook.ts";
 import { decodeUtf8 } from "../../../ports/decode-utf8.ts";
-import type { RunRecord } from "../../../ports/journal.ts";
 import { answerJson } from "../answer-json.ts";
 import type { HttpEnv, HttpParts } from "../http-parts.ts";
 import { callerOf, idempotencyKeyOf, pathOf, targetOf } from "../path-of.ts";
@@ -89,9 +88,9 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
     },
     traceParent: c.req.header("traceparent"),
   };
-  const answer = async (record: RunRecord) => {
+  const answer = async (record: Parameters<typeof readRunOutcome>[1]) => {
     const ids = { request_id: c.get("requestId"), run_id: record.id };
-    return toHttpResponse(await readRunResult(await app.records(), record, parts.graphs), ids);
+    return toHttpResponse(await readRunOutcome(await app.records(), record, parts.graphs), ids);
   };
   if (/(^|,)\s*respond-async\s*(;|,|$)/i.test(c.req.header("prefer") ?? "")) {
     const { run_id, status } = describeSubmitted(await submissions.start(owner, asked));

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { HttpWorld, type HttpWorldOptions } from "../../../../test/fakes/http-world.ts";
 import { input, literal, respond, task, uhlpGraph } from "../../../../test/fakes/uhlp-graph.ts";
+import { compileFile, ROOT } from "../../../../test/support/fixtures.ts";
 import type { Expr } from "../../../core/expressions/expr.ts";
 import type { Graph, Trigger, Wait } from "../../../core/graph/graph.ts";
 import type { Json, JsonObject } from "../../../core/json.ts";
@@ -66,6 +67,33 @@ describe("an event that a run waits for by its fields", () => {
     expect((await start(world, 7)).status).toBe("completed");
     await world.world.clock.advance(86_400_000);
     expect((await start(world, 8)).status).toBe("waiting");
+  });
+
+  test("is one of a batch that is full, or that nothing is added to for a while", async () => {
+    const { graphs } = await compileFile(`${ROOT}examples/uhlp/batch.yaml`);
+    const [graph] = graphs;
+    if (graph === undefined) throw new Error("The example is no workflow.");
+    const world = new HttpWorld([graph]);
+    const order = async (number: number) => {
+      // Those of one millisecond have no order.
+      world.world.clock.jump(1);
+      const { status } = await world.post("/triggers/order", { shop: "north", number });
+      expect(status).toBe(202);
+    };
+    const batchOf = (from: number, to: number) => {
+      const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+      return { data: { orders: numbers.map((number) => ({ shop: "north", number })) } };
+    };
+    for (let number = 1; number <= 102; number += 1) await order(number);
+    const full = await world.world.run(graph);
+    expect(await world.world.outputOf(full.id, "deal#1")).toMatchObject(batchOf(1, 100));
+    const next = await world.world.run(graph);
+    expect(next.status).toBe("waiting");
+    await order(103);
+    await world.world.clock.advance(10_000);
+    expect(await statusOf(world, next.id)).toBe("completed");
+    expect(await world.world.outputOf(next.id, "deal#1")).toMatchObject(batchOf(101, 103));
+    expect(world.world.defects).toEqual([]);
   });
 
   test("is not another tenant's", async () => {
