@@ -5,7 +5,7 @@ import { ProblemList } from "../problem-list.ts";
 import { anything, either, list, mapOf } from "../shape/containers.ts";
 import { optional, required, withDefault } from "../shape/fields.ts";
 import { object } from "../shape/object.ts";
-import { choice, integer, number, text } from "../shape/scalars.ts";
+import { choice, duration, integer, number, text } from "../shape/scalars.ts";
 import { type DialectRules, Reader, to } from "../shape/shape.ts";
 import { toJson } from "../source/yaml-node.ts";
 import { readYaml } from "../source/yaml-source.ts";
@@ -33,6 +33,8 @@ interface PersonAnswer {
   readonly answer: "approve" | "reject";
   readonly edited?: Json | undefined;
   readonly comment?: string | undefined;
+  /** After the question. Absent: at once. */
+  readonly afterMs?: number | undefined;
 }
 
 export interface Expectations {
@@ -65,8 +67,13 @@ const answer = either(
       answer: required(choice(["approve", "reject"]), "What the person says."),
       edited: optional(json, "What the person has made of the data."),
       comment: optional(name, "Why."),
+      after: optional(
+        duration(),
+        "How long after the question. Reminders, escalation and deadline before it come as they would.",
+        { otherwise: "at once" },
+      ),
     }),
-    ({ answer: said, edited, comment }): PersonAnswer => ({ answer: said, edited, comment }),
+    ({ answer: said, edited, comment, after }): PersonAnswer => ({ answer: said, edited, comment, afterMs: after }),
   ),
 );
 

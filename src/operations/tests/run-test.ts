@@ -177,9 +177,16 @@ async function lookAfter(
   const sources = await app.records();
   const { history } = await readRunHistory(sources, record);
   const open = await listApprovals(sources, record);
-  for (const { path, step_id, asked, approvers, approved_by: before } of open) {
-    const answer = answers.get(path) ?? answers.get(step_id);
-    if (answer === undefined) continue;
+  for (const { path, step_id, asked, since, approvers, approved_by: before } of open) {
+    const found = answers.get(path) ?? answers.get(step_id);
+    if (found === undefined) continue;
+    const { afterMs = 0, ...answer } = found;
+    const dueAt = Date.parse(since) + afterMs;
+    if (app.clock.now() < dueAt) {
+      // What comes before it wakes first.
+      app.clock.wakeAt(dueAt, () => undefined);
+      continue;
+    }
     // It answers for as many as it takes.
     const who = { name: `person ${before.length + 1} of the test`, groups: approvers ?? [] };
     await answerApproval(app, { record, path, asked }, { ...answer, by: "the test", who });

@@ -302,14 +302,19 @@ steps:
 cases:
   nobody answers: {expect: {ran: [ask, tell], outputs: {data: {said: null}}}}
   somebody does: {answers: {ask: approve}, expect: {ran: [ask, tell], outputs: {data: {said: {approved: true}}}}}
+  after the escalation: {answers: {ask: {answer: approve, after: 3d}}, expect: {outputs: {data: {said: {approved: true}}}}}
+  too late: {answers: {ask: {answer: approve, after: 6d}}, expect: {outputs: {data: {said: null}}}}
 `,
   });
   const { code, stdout } = await pawl(["test", "--kill", "--json"], { cwd });
   const [{ cases }] = JSON.parse(stdout).data;
-  expect(cases.map(({ failures }: { failures: unknown }) => failures)).toEqual([[], []]);
+  expect(cases.map(({ failures }: { failures: unknown }) => failures)).toEqual([[], [], [], []]);
   expect(code).toBe(0);
   // Three reminders, the escalation and the end of the question are places where it may die.
   expect(cases[0].kills.tried - cases[1].kills.tried).toBeGreaterThanOrEqual(4);
+  // An answer that takes its time comes after three of them, and one that comes too late is none.
+  expect(cases[2].kills.tried - cases[1].kills.tried).toBeGreaterThanOrEqual(3);
+  expect(cases[3].kills.tried).toBe(cases[0].kills.tried);
 });
 
 test("a file of tests that cannot be read is refused with its places before anything runs", async () => {
