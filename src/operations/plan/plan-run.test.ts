@@ -110,6 +110,29 @@ test("simulated answers cost nothing, and nobody has to be configured to plan", 
   expect(data.total).toMatchObject({ is: "unpriced", usd: null });
 });
 
+test("what starts the workflow and how its runs wait is told, as `pawl graph` tells it", async () => {
+  const planned = await plan(`
+workflowId: paid
+triggers:
+  - { type: trigger, name: money, config: { event: paid } }
+  - { type: queue, config: { queueName: orders } }
+concurrency: { limit: 2, key: trigger.payload.order }
+rate: { limit: 5, per: 1m }
+startAt: done
+steps:
+  done: { type: control, subtype: set, variables: { a: 1 }, end: true }
+`);
+  const lines = ["starts by: money: event paid", "starts by: queue orders"];
+  const waits = [
+    "runs: at most 2 at once for each trigger.payload.order, others wait",
+    "runs: at most 5 begin in 60 s, others wait",
+  ];
+  const shown = renderPlan(planned, { paint: (_, text) => text }).split("\n");
+  expect(shown.slice(1, 5)).toEqual([...lines, ...waits]);
+  const timed = await plan("name: x\nschedule: 0 9 * * 1\nsteps: [{id: a, type: http, url: 'https://x.example/'}]\n");
+  expect(timed.schedule).toBe("0 9 * * 1");
+});
+
 test("steps on a loop of a UHLP workflow are counted until no visit is left", async () => {
   const { steps, warnings } = await plan(`
 workflowId: again

@@ -4,6 +4,7 @@ import { grantOf } from "../../core/trust/grant.ts";
 import { USUAL_TOKENS } from "../../ports/model-prices.ts";
 import type { Place, StartPorts } from "../application/ports.ts";
 import { describeProblem } from "../definitions/describe-problem.ts";
+import { explainStarts } from "../definitions/explain/explain-graph.ts";
 import { describeRunLimits } from "../limits/use-limits.ts";
 import type { Startable } from "../start/preflight.ts";
 import { type PreparedRun, prepareUnasked } from "../start/prepare-run.ts";
@@ -61,6 +62,7 @@ export async function planRun(app: StartPorts, startable: Startable, request: Pl
     agent: chosen ?? null,
     ready: flight.isReady,
     problems: flight.problems.map(describeProblem),
+    ...explainStarts(graph),
     steps: planner.steps,
     total: totalOf(planner.steps, budgets),
     budgets,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { startFields } from "../definitions/explain/graph-schemas.ts";
 import { problemsSchema } from "../definitions/workflow-schemas.ts";
 import { type Frozen, jsonObjectSchema } from "../schemas.ts";
 import { partSchema } from "../start/submission-schema.ts";
@@ -104,6 +105,7 @@ export const planSchema = z
     agent: z.string().nullable(),
     ready: z.boolean().describe("False: a run would not begin, for what `problems` say."),
     problems: problemsSchema,
+    ...startFields,
     steps: z.array(stepSchema),
     // `at_most_usd`: the least of the worst case and the budgets, where the run ends. Null: nothing ends it.
     total: costSchema.extend({ known_usd: z.number(), at_most_usd: z.number().nullable() }),

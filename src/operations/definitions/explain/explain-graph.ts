@@ -37,11 +37,18 @@ export function explainGraph(graph: Graph, inputNames?: readonly string[]): Grap
     ...(limits.maxCostMicro === undefined ? {} : { max_cost_usd: toUsd(limits.maxCostMicro) }),
     ...describeRunLimits(limits),
     ...(limits.timeoutMs === undefined ? {} : { timeout_seconds: limits.timeoutMs / 1000 }),
-    schedule: graph.schedule,
-    ...unlessEmpty("starts_by", (graph.triggers ?? []).map(toStart)),
-    ...unlessEmpty("runs", explainRuns(graph, context.places)),
+    ...explainStarts(graph),
     ...(ending.storagePath === undefined ? {} : { storage_path: showExpr(ending.storagePath, context.places) }),
     ...(ending.deadLetter ? { dead_letter: true } : {}),
+  };
+}
+
+/** What starts the workflow by itself, and how its runs wait for one another. */
+export function explainStarts(graph: Graph): Pick<GraphExplanation, "schedule" | "starts_by" | "runs"> {
+  return {
+    schedule: graph.schedule,
+    ...unlessEmpty("starts_by", (graph.triggers ?? []).map(toStart)),
+    ...unlessEmpty("runs", explainRuns(graph, { input: graph.input.project, findStep: () => undefined })),
   };
 }
 

@@ -110,6 +110,12 @@ const stepSchema: z.ZodType<StepExplanation, StepExplanation> = stepFields
   })
   .meta({ id: "StepExplanation" });
 
+export const startFields = {
+  schedule: z.string().optional(),
+  starts_by: z.array(z.string()).optional().describe("What starts it by itself, where the engine serves."),
+  runs: z.array(z.string()).optional().describe("How its runs wait for one another."),
+};
+
 /** The answer of `pawl graph`, and what pages draw. */
 export const graphExplanationSchema = z
   .object({
@@ -136,9 +142,7 @@ export const graphExplanationSchema = z
       .optional()
       .describe("Beside money."),
     timeout_seconds: z.number().optional(),
-    schedule: z.string().optional(),
-    starts_by: z.array(z.string()).optional().describe("What starts it by itself, where the engine serves."),
-    runs: z.array(z.string()).optional().describe("How its runs wait for one another."),
+    ...startFields,
     storage_path: z.string().optional(),
     dead_letter: z.literal(true).optional(),
   })

@@ -25,11 +25,22 @@ function factsOf(graph: GraphExplanation): string[] {
     ...(graph.max_cost_usd === undefined ? [] : [`budget: ${formatUsd(graph.max_cost_usd)}`]),
     ...(graph.limits === undefined ? [] : [`limits: ${showLimits(graph.limits)}`]),
     ...(graph.timeout_seconds === undefined ? [] : [`time-out: ${graph.timeout_seconds} s`]),
-    ...(graph.schedule === undefined ? [] : [`schedule: ${graph.schedule} (UTC)`]),
-    ...(graph.starts_by ?? []).map((start) => `starts by: ${start}`),
-    ...(graph.runs ?? []).map((rule) => `runs: ${rule}`),
+    ...factsOfStart(graph),
     ...(graph.storage_path === undefined ? [] : [`outputs are stored at: ${graph.storage_path}`]),
     ...(graph.dead_letter === true ? ["final failures become dead letters"] : []),
+  ];
+}
+
+/** What starts the workflow, and how its runs wait. */
+export function factsOfStart({
+  schedule,
+  starts_by = [],
+  runs = [],
+}: Pick<GraphExplanation, "schedule" | "starts_by" | "runs">): readonly string[] {
+  return [
+    ...(schedule === undefined ? [] : [`schedule: ${schedule} (UTC)`]),
+    ...starts_by.map((start) => `starts by: ${start}`),
+    ...runs.map((rule) => `runs: ${rule}`),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { Paint } from "../text/paint.ts";
 import { sanitize } from "../text/sanitize.ts";
 import { renderTable } from "../text/table.ts";
 import type { Segment } from "../text/text-width.ts";
+import { factsOfStart } from "./render-graph.ts";
 
 interface PlanPage {
   readonly paint: Paint;
@@ -38,6 +39,7 @@ export function renderPlan(plan: Plan, { paint, width }: PlanPage): string {
   const table = renderTable(columns, rows, { paint, width });
   return [
     paint("bold", sanitize(plan.workflow)),
+    ...factsOfStart(plan).map((fact) => paint("dim", sanitize(fact))),
     table,
     "",
     ...totalLines(plan),
