@@ -4,7 +4,7 @@ import type { Event } from "../../../../core/history/events.ts";
 import { isJsonObject, type Json } from "../../../../core/json.ts";
 import { type HistoryChange, RunHistory } from "../../../../operations/runs/describe/describe-run-history.ts";
 import { sanitize } from "../text/sanitize.ts";
-import { type ShownRetry, type ShownWait, showBudgetWait, showWait } from "../text/show-wait.ts";
+import { type ShownRetry, type ShownWait, showBudgetWait, showLine, showWait } from "../text/show-wait.ts";
 
 /** What a live view is told: the host's `RunNotice` is one. */
 export type LiveNotice =
@@ -15,7 +15,12 @@ export type LiveNotice =
   | { readonly type: "live"; readonly path: string; readonly attempt: number; readonly event: Json }
   | { readonly type: "parked" }
   | { readonly type: "stalled"; readonly code: string; readonly message: string }
-  | { readonly type: "unstalled" };
+  | { readonly type: "unstalled" }
+  /** The run may be held up without an event. */
+  | { readonly type: "late"; readonly at: number };
+
+/** A run that has its place so soon says nothing of the line. */
+const SOON_MS = 500;
 
 /**
  * A run as it is shown while it goes on: folds the same events as the core, from the first one. Events may come twice (from
@@ -57,6 +62,11 @@ export class LiveRun {
       notes.set(code, `nothing can be written, the run stands still: ${code} ${sanitize(message)}`);
     }
     for (const [pool, wait] of this.#waits) notes.set(`pool ${pool}`, showWait(wait, now));
+    const { queued } = this.history.state;
+    if (queued !== undefined && now - queued.at >= SOON_MS) {
+      const line = showLine(this.history.state);
+      notes.set(line, line);
+    }
     if (this.#waitingForBudget > 0) notes.set("budget", showBudgetWait(this.#waitingForBudget));
     if (this.#isLost) notes.set("lost", "This view has missed something; see the run with `pawl runs show`.");
     return notes;

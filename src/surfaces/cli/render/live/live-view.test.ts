@@ -128,6 +128,58 @@ test("what a run waits for is told", () => {
   ]);
 });
 
+test("that a run waits in line is told where it does so for a second, also what it waits for then", () => {
+  vi.useFakeTimers();
+  const { teller, lines, view } = begin(toGraph([agentTask("ask")]));
+  const started = { type: "runStarted", runId: "run-1", workflow: "test", inputNames: [] } as const;
+  const place = { key: "k", limit: 2, whenFull: "queue" } as const;
+  const startsAt = teller.now + 60_000;
+  teller.tell({ ...started, at: teller.now, place, rate: { key: "r", slot: 1, startsAt } });
+  expect(lines.slice(1)).toEqual([]);
+  teller.passes(1_000);
+  vi.advanceTimersByTime(1_000);
+  teller.passes(4_000);
+  teller.tell({ type: "placeTaken", at: teller.now });
+  teller.passes(55_000);
+  teller.tell({ type: "timerFired", at: teller.now, timer: "@start" });
+  expect(lines.slice(1)).toEqual([
+    "[    0 ms] in line for a place: at most 2 go on at once",
+    "[   5.0 s] begins at 2026-01-02T03:05:05.000Z",
+    "[    0 ms] ask started",
+  ]);
+
+  const other = begin(toGraph([agentTask("ask")]), TTY);
+  other.teller.tell({ ...started, at: other.teller.now, place: { ...place, limit: 1, waitMs: 60_000 } });
+  other.teller.tell({ type: "placeTaken", at: other.teller.now });
+  other.teller.passes(2_000);
+  other.view.say("a message");
+  expect(other.lines.at(-1)).toMatch(
+    /^● 2.0 s {2}\$0.00 +begins at 2026-01-02T03:05:05.000Z, unless a newer run takes its place$/,
+  );
+  view.clear();
+  other.view.clear();
+});
+
+test("reminders and the escalation of a question are told", () => {
+  const rules = { reminder: { afterMs: 60_000, times: 2 }, escalation: { afterMs: 150_000, to: ["boss", "owner"] } };
+  const { teller, lines } = begin(toGraph([{ ...review, ...rules } as Step]));
+  teller.start({});
+  teller.tell({ type: "approvalAsked", at: teller.now, path: "review", message: "Good?" });
+  for (const [ms, purpose] of [
+    [60_000, "remind"],
+    [60_000, "remind"],
+    [30_000, "escalate"],
+  ] as const) {
+    teller.passes(ms);
+    teller.tell({ type: "timerFired", at: teller.now, timer: `review@${purpose}` });
+  }
+  expect(lines.slice(2)).toEqual([
+    "[1 min 00 s] review still awaits approval (reminded)",
+    "[2 min 00 s] review still awaits approval (reminded)",
+    "[2 min 30 s] review awaits approval by boss, owner too (escalated)",
+  ]);
+});
+
 test("events that come twice are told once", () => {
   const retry = { maxAttempts: 2, backoff: "fixed", initialMs: 8_000, maxMs: 8_000, jitter: 0 } as const;
   const { teller, lines } = begin(toGraph([{ ...agentTask("ask"), retry }]));

@@ -7,6 +7,9 @@ import { RunReport } from "./run-report.ts";
 
 const REDRAW_MS = 100;
 
+/** When a run that has begun nothing says why. */
+const LATE_MS = 1_000;
+
 export interface LiveViewOptions {
   /** Standard error, since standard output is for data. */
   readonly stream: Pick<NodeJS.WritableStream, "write"> & { readonly columns?: number };
@@ -34,6 +37,8 @@ export class LiveView {
     this.#paint = createPaint(options.color);
     this.#report = new RunReport(new LiveRun(graph), this.#paint);
     this.say(`run ${runId} of ${graph.name}`);
+    // At a terminal the line below tells by itself.
+    if (!options.isTty) setTimeout(() => this.notice({ type: "late", at: options.now() }), LATE_MS).unref();
   }
 
   /** Takes the host's notices as they come. A run that goes on is told its earlier events first; twice does no harm. */

@@ -2,7 +2,7 @@ import type { Event, StepFailed } from "../../../../core/history/events.ts";
 import type { Instance, StepState } from "../../../../core/history/run-state.ts";
 import { awaitsTurn } from "../../../../core/interpreter/attempt/crashes.ts";
 import { sizeOf } from "../../../../core/interpreter/flow/settle.ts";
-import { timerOf } from "../../../../core/interpreter/timers.ts";
+import { readTimer, timerOf } from "../../../../core/interpreter/timers.ts";
 import { toIsoTime } from "../../../../core/iso-time.ts";
 import { isJsonObject } from "../../../../core/json.ts";
 import { type StepHistory, statusOfEnd, statusOfPhase } from "../../../../operations/runs/describe/step-history.ts";
@@ -40,7 +40,7 @@ export class RunReport {
       ...(change?.ended.flatMap((history) => this.#tellEnd(history)) ?? []),
       ...(change?.began.flatMap((history) => this.#tellStart(history)) ?? []),
       ...this.#tellRun(notice, change !== undefined),
-      ...this.#tellNotes(),
+      ...this.#tellNotes(notice.type === "late" ? notice.at : this.#run.history.state.now),
       ...this.#tellRetry(notice),
     ];
     return lines.map((line) => `[${this.#elapsed().padStart(8)}] ${line}`);
@@ -49,7 +49,7 @@ export class RunReport {
   /** What goes on at the moment. Empty: nothing does. */
   status(now: number): readonly Segment[] {
     const { history, retries, doing } = this.#run;
-    const { phase, startedAt, budget } = history.state;
+    const { phase, budget } = history.state;
     if (phase === "new" || phase === "finished") return [];
     const running = this.#namesOfRunning();
     const more = running.length > MAX_NAMED ? ` and ${running.length - MAX_NAMED} more` : "";
@@ -57,7 +57,7 @@ export class RunReport {
     const waits = [...this.#run.notes(now).values(), ...(retry === undefined ? [] : [showRetry(retry, now)])];
     return [
       { text: "● ", style: "cyan" },
-      { text: `${formatDuration(now - startedAt)}  ${formatBudget(budget)}` },
+      { text: `${this.#elapsed(now)}  ${formatBudget(budget)}` },
       { text: `  ${running.slice(0, MAX_NAMED).join(", ")}${more}` },
       ...waits.map((text): Segment => ({ text: `  ${text}`, style: "yellow" })),
       ...(doing === undefined ? [] : [{ text: `  ${sanitize(doing.text)}`, style: "dim" } as const]),
@@ -79,8 +79,8 @@ export class RunReport {
   }
 
   /** Each when it begins. */
-  #tellNotes(): string[] {
-    const notes = this.#run.notes(this.#run.history.state.now);
+  #tellNotes(now: number): string[] {
+    const notes = this.#run.notes(now);
     const news = [...notes].filter(([what]) => !this.#toldNotes.has(what));
     this.#toldNotes = notes;
     return news.map(([, text]) => this.#paint("yellow", text));
@@ -115,6 +115,7 @@ export class RunReport {
     if (event.type === "stepRecorded" && event.lacks !== undefined)
       return [this.#paint("red", `${showPath(event.path)} held: ${sanitize(event.lacks)}`)];
     if (event.type === "stepInterrupted") return this.#tellDeath(event.path);
+    if (event.type === "timerFired") return this.#tellReminder(event.timer);
     return missing;
   }
 
@@ -130,6 +131,17 @@ export class RunReport {
     const at = instance === undefined ? undefined : this.#timerOf(instance, "approval");
     const until = at === undefined ? "" : ` (until ${toIsoTime(at)})`;
     return this.#paint("magenta", `${showPath(path)} awaits approval${until}: ${sanitize(message)}`);
+  }
+
+  #tellReminder(timer: string): string[] {
+    const { path, purpose } = readTimer(timer);
+    const instance = this.#run.history.state.active.get(path);
+    if (instance?.step.step.kind !== "approve") return [];
+    const { escalation } = instance.step.step;
+    if (purpose === "remind") return [this.#paint("magenta", `${showPath(path)} still awaits approval (reminded)`)];
+    if (purpose !== "escalate" || escalation === undefined) return [];
+    const who = `by ${sanitize(escalation.to.join(", "))} ${escalation.replaces === true ? "alone" : "too"}`;
+    return [this.#paint("magenta", `${showPath(path)} awaits approval ${who} (escalated)`)];
   }
 
   /** One after which the step goes on: the last failure is told with the end. */
@@ -198,9 +210,10 @@ export class RunReport {
     return this.#run.history.state.timers.get(timerOf(instance, what));
   }
 
-  #elapsed(): string {
-    const { now, startedAt } = this.#run.history.state;
-    return formatDuration(now - startedAt);
+  /** A run in line has not begun. */
+  #elapsed(now = this.#run.history.state.now): string {
+    const { queued, startedAt } = this.#run.history.state;
+    return formatDuration(now - (startedAt || (queued?.at ?? now)));
   }
 }
 

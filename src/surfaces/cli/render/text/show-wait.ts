@@ -1,4 +1,6 @@
-import type { Instance } from "../../../../core/history/run-state.ts";
+import type { Instance, RunState } from "../../../../core/history/run-state.ts";
+import { START_TIMER } from "../../../../core/interpreter/timers.ts";
+import { toIsoTime } from "../../../../core/iso-time.ts";
 import { formatDuration, formatTime } from "./formats.ts";
 import { sanitize } from "./sanitize.ts";
 
@@ -42,6 +44,13 @@ export function showWait(wait: ShownWait, now: number): string {
 /** Tries of a run that may only begin with what others leave of the budget. */
 export function showBudgetWait(waiting: number): string {
   return `waiting for the budget: ${waiting} ${waiting === 1 ? "try begins" : "tries begin"} with what those in flight leave`;
+}
+
+/** A run that has not begun. */
+export function showLine({ timers, place }: Pick<RunState, "timers" | "place">): string {
+  const at = timers.get(START_TIMER);
+  if (at === undefined) return `in line for a place: at most ${place?.limit ?? 1} go on at once`;
+  return `begins at ${toIsoTime(at)}${place?.waitMs === undefined ? "" : ", unless a newer run takes its place"}`;
 }
 
 /** A server that has failed a call, which is sent again. */
