@@ -66,10 +66,14 @@ export class Work {
     if (typeof value !== "object" || value === null) return sizeOfOwn(value);
     this.#sizes ??= new Map();
     const sizes = this.#sizes;
-    const known = sizes.get(value) ?? countFew(value);
-    if (known !== undefined) {
-      sizes.set(value, known);
-      return known;
+    const known = sizes.get(value);
+    if (known !== undefined) return known;
+    const few = countFew(value);
+    // To count is a walk as well, many times as fast, whatever is then paid for.
+    this.pay((few?.looks ?? LOOKS_PER_PART * FEW_PARTS) >> 4);
+    if (few !== undefined) {
+      sizes.set(value, few);
+      return few;
     }
     const pending: object[] = [value];
     for (let next = pending.at(-1); next !== undefined; next = pending.at(-1)) {
