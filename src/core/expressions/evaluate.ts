@@ -17,10 +17,10 @@ export function evaluate(expr: Expr, scope: Scope): Json | undefined {
   return value;
 }
 
-/** The names that `map` and `filter` have bound, the innermost first. */
+/** The names that `map`, `filter` and `reduce` have bound, the innermost first. */
 interface Local {
   readonly name: string;
-  readonly value: Json;
+  readonly value: Json | undefined;
   readonly outer: Local | undefined;
 }
 
@@ -65,6 +65,8 @@ function evaluateIn(expr: Expr, work: Work, locals: Local | undefined): Json | u
     case "map":
     case "filter":
       return overList(expr, work, locals);
+    case "reduce":
+      return reduceList(expr, work, locals);
   }
 }
 
@@ -221,4 +223,20 @@ function overList(
     else if (isTrue(value)) result.push(item);
   }
   return work.made(result);
+}
+
+function reduceList(
+  { list: of, first, into, as, body }: Extract<Expr, { op: "reduce" }>,
+  work: Work,
+  locals: Local | undefined,
+): Json | undefined {
+  const list = evaluateIn(of, work, locals);
+  if (!Array.isArray(list)) return undefined;
+  let result = evaluateIn(first, work, locals);
+  for (const value of list as readonly Json[]) {
+    result = evaluateIn(body, work, { name: as, value, outer: { name: into, value: result, outer: locals } });
+    // Each round may nest it one level deeper, or double it.
+    work.payWalk(result);
+  }
+  return result;
 }

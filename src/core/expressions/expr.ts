@@ -23,6 +23,15 @@ export type Expr =
   | { readonly op: "call"; readonly fn: FunctionName; readonly args: readonly Expr[] }
   /** `body` sees each element as the local `as`. */
   | { readonly op: "map" | "filter"; readonly list: Expr; readonly as: string; readonly body: Expr }
+  /** `body` sees each element, and as `into` what it has given for the one before; before the first one that is `first`. */
+  | {
+      readonly op: "reduce";
+      readonly list: Expr;
+      readonly as: string;
+      readonly into: string;
+      readonly first: Expr;
+      readonly body: Expr;
+    }
   /** Placed by `liftControls`: a value that was projected when `step`'s output arrived. `step` "" is the run's input. */
   | KnownExpr;
 

@@ -36,6 +36,8 @@ export function childrenOf(expr: Expr): readonly Expr[] {
     case "map":
     case "filter":
       return [expr.list, expr.body];
+    case "reduce":
+      return [expr.list, expr.first, expr.body];
   }
 }
 
@@ -75,5 +77,7 @@ export function mapChildren(expr: Expr, replace: (child: Expr) => Expr): Expr {
     case "map":
     case "filter":
       return { ...expr, list: replace(expr.list), body: replace(expr.body) };
+    case "reduce":
+      return { ...expr, list: replace(expr.list), first: replace(expr.first), body: replace(expr.body) };
   }
 }

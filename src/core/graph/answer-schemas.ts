@@ -126,6 +126,15 @@ class Reads {
         this.#add(expr.body, { ...here, locals: new Map(here.locals).set(expr.as, items) });
         return expr.op === "filter" ? this.#add(expr.list, here) : [];
       }
+      case "reduce": {
+        const locals = new Map(here.locals).set(expr.into, []).set(expr.as, this.#items(expr.list, here));
+        for (const [one, at] of [
+          [expr.first, here],
+          [expr.body, { ...here, locals }],
+        ] as const)
+          this.#add(one, at);
+        return [];
+      }
       case "if":
         this.#add(expr.of, here);
         return [expr.yes, expr.no].flatMap((one) => this.#add(one, here));

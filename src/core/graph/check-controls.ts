@@ -149,7 +149,8 @@ function obstacleAtItem({ name }: PathExpr, { view }: Control): string | undefin
 }
 
 function mixesInside(expr: Expr, control: Control): boolean {
-  if (expr.op === "map" || expr.op === "filter") return homeOf(expr, control.view.names, control.self) === "mixed";
+  if (expr.op === "map" || expr.op === "filter" || expr.op === "reduce")
+    return homeOf(expr, control.view.names, control.self) === "mixed";
   return childrenOf(expr).some((child) => mixesInside(child, control));
 }
 

@@ -128,6 +128,9 @@ class Checker {
     if (expr.op === "map" || expr.op === "filter") {
       this.#checkNames(expr.list, seen);
       this.#checkNames(expr.body, { ...seen, locals: new Set([...seen.locals, expr.as]) });
+    } else if (expr.op === "reduce") {
+      for (const outside of [expr.list, expr.first]) this.#checkNames(outside, seen);
+      this.#checkNames(expr.body, { ...seen, locals: new Set([...seen.locals, expr.as, expr.into]) });
     } else for (const child of childrenOf(expr)) this.#checkNames(child, seen);
   }
 

@@ -112,7 +112,7 @@ class Lifter {
     const home = homeOf(expr, names, self);
     if (home === "nowhere") return expr;
     if (home !== "mixed") return this.#book(home, expr);
-    if (expr.op === "map" || expr.op === "filter") return { op: "literal", value: null };
+    if (expr.op === "map" || expr.op === "filter" || expr.op === "reduce") return { op: "literal", value: null };
     return mapChildren(expr, (child) => this.#lift(child, names, self));
   }
 

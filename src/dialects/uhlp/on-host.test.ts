@@ -33,6 +33,22 @@ test("workflow.lastError has code, message and details of the latest failure", a
   expect(status).toBe("completed");
 });
 
+test("`reduce` is mapped, decides a transition, and sees steps, variables and other lists around it", async () => {
+  const total = "reduce(steps.items.output, (sum, item) => sum + item.price * trigger.payload.times, 0)";
+  const yaml = `steps:
+  items: { type: mcp, target: t, transitions: [{ condition: "${total.replace("steps.items", "step")} > 20", nextStep: dear }, { nextStep: cheap }] }
+  dear: { type: mcp, target: t, inputMapping: { total: "${total}", best: "reduce(steps.items.output, (best, item) => item.price > best.price ? item : best, {price: 0}).name", none: "reduce(steps.items.output, (sum, item) => sum + item.gone, 0)" }, end: true }
+  cheap: { type: mcp, target: t, end: true }
+`;
+  const items = [
+    { name: "a", price: 3 },
+    { name: "b", price: 5 },
+  ];
+  const run = (times: number) => runOnHost(yaml, { items: () => succeed(items) }, { times });
+  expect((await run(3)).inputs["dear"]).toEqual({ total: 24, best: "b" });
+  expect(Object.keys((await run(2)).inputs)).toContain("cheap");
+});
+
 test("a failure that comes before any executor is read by conditions", async () => {
   const yaml = `steps:
   s: { type: control, subtype: subworkflow, workflowId: gone, transitions: [{ condition: step.output.error.code == 'WORKFLOW_NOT_FOUND', nextStep: b }, { end: true }] }

@@ -3,7 +3,7 @@ import type { FunctionName } from "../../../core/expressions/expr.ts";
 /** A function as people call it: what it does in the core, and how many arguments it takes. */
 export interface Signature {
   readonly name: string;
-  readonly does: FunctionName | "defined" | "map" | "filter" | "now";
+  readonly does: FunctionName | "defined" | "map" | "filter" | "reduce" | "now";
   readonly least: number;
   readonly most: number;
   readonly usage: string;
@@ -57,6 +57,7 @@ export const FUNCTIONS: ReadonlyMap<string, Signature> = new Map(
     signature("max", 1, ANY, "max(list, x => key)", { ...BESIDE, without: "values" }),
     signature("map", 2, 2, "map(list, x => value)"),
     signature("filter", 2, 2, "filter(list, x => condition)"),
+    signature("reduce", 3, 3, "reduce(list, (sum, x) => value, first)"),
     signature("firstOf", 2, 2, "find(list, x => condition)", { gives: "filter" }),
     signature("some", 2, 2, "some(list, x => condition)", { gives: "instead" }),
     signature("every", 2, 2, "every(list, x => condition)", { gives: "instead" }),
@@ -124,6 +125,7 @@ export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ["regex", "matches"],
   ["where", "filter"],
   ["select", "filter"],
+  ["fold", "reduce"],
   ["any", "some"],
   ["all", "every"],
   ["distinct", "unique"],

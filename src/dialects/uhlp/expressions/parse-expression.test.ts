@@ -241,6 +241,9 @@ describe("values", () => {
     ["map(entries({a: 1}), e => `§{e.key}=§{e.value}`)", ["a=1"]],
     ["[values({a: 1}), pick({a: 1, b: 2}, 'a'), omit({a: 1, b: 2}, ['a'])]", [[1], { a: 1 }, { b: 2 }]],
     ["map([1, 2], x => {half: x / 2})", [{ half: 0.5 }, { half: 1 }]],
+    ["reduce([[1, 2], [3]], (sum, list) => reduce(list, (all, x) => all + x * 10, sum), 0)", 60],
+    ["[reduce([], (a, b) => b, 7), reduce([1, null], (a, b) => a + b, 0), reduce(5, (a, b) => b, 0)]", [7, null, null]],
+    ["reduce(['a', 'b'], (text, x) => `§{x}§{text}`, '')", "ba"],
   ])("%s", (text, value) => {
     // A dollar and a brace in a text of TypeScript look like a mistake.
     const written = text.replaceAll("§", "$");
@@ -265,6 +268,14 @@ describe("values", () => {
     ["timeBetween(order.at, now(), 5)", "There is no unit `5`."],
     ["format(now(), 'YYYY-MM-DD')", "`YYYY-MM-DD` is no pattern."],
     ["dateAdd(now(), 'P1D')", "There is no function `dateAdd`."],
+    [
+      "reduce([1], x => x, 0)",
+      "`reduce` takes a list, what each element makes of what there is, and what there is at first.",
+    ],
+    ["reduce([1], (x, x) => x, 0)", "Two names before `=>` differ."],
+    ["map([1], (x, at) => 1)", "Before `=>` stands one name of letters, digits and `_`."],
+    ["sortBy([1], (x, at) => 1)", "Before `=>` stands one name of letters, digits and `_`."],
+    ["(x, y) => 1", "A comma separates arguments, and elements of a list."],
   ])("%s is refused", (text, message) => {
     expect(parseExpression(text, SCOPE)).toMatchObject({ faults: [{ message }] });
   });
@@ -278,6 +289,11 @@ describe("values", () => {
     "length(toJson(map(range(3000), x => range(3000))))",
     // What is counted to pay for it is paid for too.
     "map([range(45000)], big => length(map(range(3000), x => [big, x] == [1])))",
+    "reduce(range(3000), (deep, x) => [deep], [])",
+    "reduce(range(3000), (twice, x) => [twice, twice], [])",
+    "reduce(range(3000), (long, x) => concat(long, [x]), [])",
+    "reduce(range(3000), (text, x) => text + text, 'ab')",
+    "reduce(range(3000), (sum, x) => reduce(range(3000), (all, y) => all + y, sum), 0)",
   ])("%s has a limit that is not taken for missing", (text) => {
     for (const asked of [text, `${text} ?? 1`, `find([1], x => ${text} == x)`])
       expect(() => resultOf(asked)).toThrow(expect.objectContaining({ code: "EXPRESSION_TOO_COSTLY" }));

@@ -43,6 +43,8 @@ export interface CallTree {
 
 export interface ArrowTree {
   readonly kind: "arrow";
+  /** The first of two names, in parentheses. */
+  readonly into?: NameToken | undefined;
   readonly as: Tree;
   readonly body: Tree;
 }
@@ -263,12 +265,22 @@ class Parser {
   }
 
   #parseArgument(): Tree {
-    const as = this.#parseChoice();
+    const pair = this.#takePair();
+    const as = pair?.as ?? this.#parseChoice();
     const arrow = this.#take("=>");
     if (arrow === undefined) return as;
     const body = this.#parseChoice();
     if (this.#peekSign() === "=>") this.#refuseRest(undefined);
-    return this.#rise({ kind: "arrow", as, body }, arrow, body);
+    return this.#rise({ kind: "arrow", into: pair?.into, as, body }, arrow, body);
+  }
+
+  /** `(sum, x)` where `=>` follows: a value in parentheses has no comma. */
+  #takePair(): { readonly into: NameToken; readonly as: NameToken } | undefined {
+    const [open, into, comma, as, close, arrow] = this.#tokens.slice(this.#at, this.#at + 6);
+    const signs = [open, comma, close, arrow].map((token) => (token?.kind === "sign" ? token.text : ""));
+    if (into?.kind !== "name" || as?.kind !== "name" || signs.join(" ") !== "( , ) =>") return undefined;
+    this.#at += 5;
+    return { into, as };
   }
 
   /** What stands between brackets, with commas. */
@@ -401,7 +413,7 @@ function leavesOf(tree: Tree): readonly Span[] {
     case "call":
       return [tree.callee, ...tree.args].flatMap(leavesOf);
     case "arrow":
-      return [...leavesOf(tree.as), ...leavesOf(tree.body)];
+      return [...(tree.into === undefined ? [] : [tree.into]), ...leavesOf(tree.as), ...leavesOf(tree.body)];
     case "list":
       return tree.items.flatMap(leavesOf);
     case "not":

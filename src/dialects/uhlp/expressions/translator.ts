@@ -150,6 +150,7 @@ export class Translator {
       return this.#refuseCount(callee, signature, call.args.length);
     const { does } = signature;
     if (does === "map" || does === "filter") return this.#translateLoop(does, call);
+    if (does === "reduce") return this.#translateReduce(call);
     if (does === "defined") return this.#translateDefined(call.args[0]);
     if (does === "now") return { op: "path", root: "run", path: ["now"] };
     if (does === "uuid") return { op: "call", fn: does, args: [this.#translatePlace()] };
@@ -187,8 +188,25 @@ export class Translator {
     return this.#translateArrow(op, list, arrow);
   }
 
+  #translateReduce({ callee, args: [list, arrow, first] }: CallTree): Expr {
+    if (list === undefined || first === undefined || arrow?.kind !== "arrow" || arrow.into === undefined)
+      return this.#refuse(spanOf(arrow ?? callee), {
+        message: "`reduce` takes a list, what each element makes of what there is, and what there is at first.",
+        remedy: `Write \`${FUNCTIONS.get("reduce")?.usage}\`.`,
+      });
+    const names = [this.#readParameter(arrow.into), this.#readParameter(arrow.as)] as const;
+    const [into, as] = names;
+    if (into === as)
+      this.#refuse(spanOf(arrow.as), { message: "Two names before `=>` differ.", remedy: "Write `(sum, x) => ...`." });
+    const outside = { list: this.translate(list), first: this.translate(first) };
+    this.#parameters.push(...names);
+    const body = this.translate(arrow.body);
+    this.#parameters.length -= names.length;
+    return { op: "reduce", ...outside, into: toLocal(into), as: toLocal(as), body };
+  }
+
   #translateArrow(op: "map" | "filter", list: Tree, arrow: ArrowTree): Expr {
-    const parameter = this.#readParameter(arrow);
+    const parameter = this.#readParameter(arrow.into === undefined ? arrow.as : arrow);
     const translated = this.translate(list);
     this.#parameters.push(parameter);
     const body = this.translate(arrow.body);
@@ -196,7 +214,7 @@ export class Translator {
     return { op, list: translated, as: toLocal(parameter), body };
   }
 
-  #readParameter({ as }: ArrowTree): string {
+  #readParameter(as: Tree): string {
     if (as.kind === "name" && PARAMETER.test(as.text)) return as.text;
     this.#refuse(spanOf(as), {
       message: "Before `=>` stands one name of letters, digits and `_`.",

@@ -120,7 +120,7 @@ export function lowerTemplates(map: YamlMap | undefined, scope: ValueScope): Exp
 
 /** True where the core can decide it with what it keeps of outputs; else the host computes it when the step has ended. */
 export function isDecidable(condition: Expr): boolean {
-  if (condition.op === "map" || condition.op === "filter") return false;
+  if (condition.op === "map" || condition.op === "filter" || condition.op === "reduce") return false;
   if (condition.op === "call" && condition.fn === "matches") return false;
   if (condition.op === "path" && (condition.root === "item" || condition.root === "error")) return false;
   return childrenOf(condition).every(isDecidable);

@@ -262,6 +262,8 @@ function showExpr(expr: Expr, places: KnownPlaces): string {
     case "map":
     case "filter":
       return `${expr.op}(${show(expr.list)}, ${expr.as} -> ${show(expr.body)})`;
+    case "reduce":
+      return `reduce(${show(expr.list)}, (${expr.into}, ${expr.as}) -> ${show(expr.body)}, ${show(expr.first)})`;
     case "known":
       return showKnown(expr, places);
   }
