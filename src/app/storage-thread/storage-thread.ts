@@ -15,11 +15,6 @@ import {
 
 const MAIN = new URL("./thread-main.ts", import.meta.url);
 
-interface Pending {
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
 /**
  * Writes on a thread of its own, so that a slow disk and the locks of other processes hold up what waits for a write, and
  * nothing else. Reads stay where they are: in WAL mode they wait for no writer.
@@ -27,7 +22,7 @@ interface Pending {
 export class StorageThread {
   readonly #worker: Worker;
   readonly #path: string;
-  #pending = new ChurnMap<number, Pending>();
+  #pending = new ChurnMap<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #lastId = 0;
   #isClosing = false;
   /** Every later call fails with it. */

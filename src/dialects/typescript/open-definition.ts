@@ -31,7 +31,7 @@ export interface Scope {
   readonly around: { readonly scope: Scope; readonly step: string; readonly ours?: OurStep | undefined } | undefined;
   readonly steps: Map<string, Step>;
   /** What takes back the effects of its steps, in the order of these. */
-  readonly undos: Undo[];
+  readonly undos: { readonly step: string; readonly flow: DagFlow }[];
   /** Steps that hold back all that is declared after them. */
   readonly gates: string[];
   /** What steps of the scopes within need of this one, by the step that holds them. */
@@ -40,8 +40,3 @@ export interface Scope {
 
 /** A step that the author has not named: each item of a fan-out, or each round of a loop. */
 export type OurStep = "item" | "round";
-
-interface Undo {
-  readonly step: string;
-  readonly flow: DagFlow;
-}

@@ -5,18 +5,13 @@ import type { FileStorage } from "../../ports/file-storage.ts";
 
 const RETRY_MS = 1_000;
 
-interface Known {
-  readonly local: string;
-  readonly stored: string;
-}
-
 /** Mirrors a folder for programs into a storage such as a bucket. Calls must not overlap. A call waits for a failing storage until `signal` aborts. */
 export class FolderMirror {
   readonly #local: FileStorage;
   readonly #stored: FileStorage;
   readonly #folder: string;
   /** How each file was on both sides when they were last equal. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, { readonly local: string; readonly stored: string }>();
 
   /** `folder`: in the storage, with a slash at its end. */
   constructor(local: FileStorage, stored: FileStorage, folder: string) {

@@ -187,7 +187,7 @@ export interface DataFolder {
   /** Throws `BACKUP_INVALID`, `DATA_EXISTS`, `DATA_LOCKED`. */
   restore(from: string, replace: boolean): Promise<CopiedData>;
   /** Removes blobs that nothing refers to. Throws `STORAGE_SHARED`. */
-  collect(onlyLooks: boolean): Promise<CollectedData>;
+  collect(onlyLooks: boolean): Promise<{ readonly blobs: number; readonly bytes: number }>;
 }
 
 export interface CopyReport {
@@ -198,11 +198,6 @@ export interface CopyReport {
   readonly records: number;
   readonly values: number;
   readonly files: number;
-}
-
-interface CollectedData {
-  readonly blobs: number;
-  readonly bytes: number;
 }
 
 interface CopiedData {

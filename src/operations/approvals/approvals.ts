@@ -186,15 +186,10 @@ async function give({ app, by }: OperationContext<Principal & Stores & Driving>,
   return { run_id: approval.record.id, path: approval.path, answer: given.answer, missing };
 }
 
-interface ApprovalsWanted {
-  readonly run?: string | undefined;
-  readonly atMost?: number;
-}
-
 /** The approvals that wait for an answer, of all runs (the newest first) or of the one that is named. */
 async function listOpenApprovals(
   app: Stores,
-  { run, atMost = Number.POSITIVE_INFINITY }: ApprovalsWanted,
+  { run, atMost = Number.POSITIVE_INFINITY }: { readonly run?: string | undefined; readonly atMost?: number },
 ): Promise<readonly OpenApproval[]> {
   const records = await app.records();
   if (run !== undefined) return listOfRun(records, await findRun(app, run));

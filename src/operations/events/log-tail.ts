@@ -3,15 +3,11 @@ import { isBefore, type Journal, type LoggedEvent, type LogPosition } from "../.
 const KEPT = 10_000;
 const PAGE = 500;
 
-interface Placed {
-  readonly position: LogPosition;
-}
-
 /**
  * The latest events of all runs, read once for everybody who follows them closely. What is in memory is what the journal
  * says: whoever observes commits only tells it to look.
  */
-export class LogTail<Entry extends Placed> {
+export class LogTail<Entry extends { readonly position: LogPosition }> {
   readonly #journal: Journal;
   readonly #toEntry: (event: LoggedEvent) => Entry | undefined;
   /** A ring: the entry numbered n lies at n modulo its size. */

@@ -8,15 +8,10 @@ import type { GraphExplanation } from "../definitions/explain/graph-schemas.ts";
 import { readPinnedGraph } from "./describe/describe-run-reading.ts";
 import { eachEvent } from "./each-event.ts";
 
-interface EventsPage {
-  readonly afterSeq: number;
-  readonly limit: number;
-}
-
 export async function pageRunEvents(
   app: Principal & Stores,
   idOrPrefix: string,
-  { afterSeq, limit }: EventsPage,
+  { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
 ): Promise<{ readonly items: readonly EventRow[]; readonly nextCursor: string | null }> {
   const record = await findRun(app, idOrPrefix);
   const { journal } = await app.records();

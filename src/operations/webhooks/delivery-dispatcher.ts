@@ -28,11 +28,6 @@ const LEASE_BEYOND_TIMEOUT_MS = 30_000;
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60 * 1_000;
 const FORGET_EVERY_MS = 60 * 60 * 1_000;
 
-interface Flight {
-  readonly lane: string;
-  readonly landed: Promise<void>;
-}
-
 /**
  * Delivers what is stored, until it is stopped: at least once, in no particular order. What is to be done and when is stored
  * only, so that a restart goes on as if nothing had been; a message whose try was not recorded is sent again with the same id
@@ -43,7 +38,7 @@ export class DeliveryDispatcher {
   readonly #name = randomUUID();
   /** Claims of whom are to be given back, as soon as something can be written. */
   #toRelease: string | undefined;
-  readonly #flying = new Map<string, Flight>();
+  readonly #flying = new Map<string, { readonly lane: string; readonly landed: Promise<void> }>();
   readonly #unreadable = new Set<number>();
   readonly #stopTries = new AbortController();
   #round: Promise<void> | undefined;

@@ -22,16 +22,11 @@ export interface EncodedEntry extends EntryFacts {
   readonly patch?: RunPatch;
   readonly place?: RunPatch["place"];
   readonly outbox?: readonly NewOutbox[];
-  readonly pins?: readonly Pin[];
+  readonly pins?: readonly { readonly hash: string; readonly text: string }[];
   /** The columns of `violations`. */
   readonly violations?: readonly (readonly SQLInputValue[])[];
   /** Why its events cannot be written as rows. It has none then. */
   readonly unfit?: string;
-}
-
-interface Pin {
-  readonly hash: string;
-  readonly text: string;
 }
 
 /** The entries of a batch that were not written, by their place. */

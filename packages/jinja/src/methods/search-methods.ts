@@ -127,13 +127,8 @@ function alternatives(given: Given, name: string): readonly string[] {
   });
 }
 
-interface Part {
-  readonly part: string;
-  readonly start: number;
-}
-
 /** The part between `start` and `end`, which count from the end where they are negative. */
-function within(text: string, given: Given): Part {
+function within(text: string, given: Given): { readonly part: string; readonly start: number } {
   const start = given.optionalSize("start");
   const end = given.optionalSize("end");
   if (start === undefined && end === undefined) return { part: text, start: 0 };

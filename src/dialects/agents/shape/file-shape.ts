@@ -59,15 +59,10 @@ function collection(toEntry: (where: Where) => JsonObject): JsonObject {
   return { anyOf: [{ type: "array", items: toEntry("list") }, byName, { type: "null" }] };
 }
 
-interface EntryRules {
-  readonly where: Where;
-  readonly isPlain?: boolean;
-}
-
 /** A component: what it says itself in `type` goes before where it stands. */
 function entry(
   expected: ComponentKind | undefined,
-  { where, isPlain = false }: EntryRules,
+  { where, isPlain = false }: { readonly where: Where; readonly isPlain?: boolean },
   writer: SchemaWriter,
 ): JsonObject {
   const name = ["component", expected ?? "any", where, ...(isPlain ? ["plain"] : [])].join("-");

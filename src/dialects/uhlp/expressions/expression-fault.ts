@@ -31,7 +31,7 @@ export interface ExpressionScope {
   /** Ids of the steps that can be seen from here. */
   readonly steps: ReadonlySet<string>;
   /** Loop variables by name; `name` is the id of the step that loops. */
-  readonly locals: ReadonlyMap<string, LoopVariable>;
+  readonly locals: ReadonlyMap<string, { readonly root: "item" | "index"; readonly name: string }>;
   /** Variables of the run: `vars.NAME`. */
   readonly variables?: ReadonlySet<string>;
   /** `step.output`: in conditions and `outputMapping`. */
@@ -45,9 +45,4 @@ export interface ExpressionScope {
   readonly payload?: JsonObject | undefined;
   /** The schemas of what steps put out, where they are known. */
   readonly outputs?: ReadonlyMap<string, JsonObject> | undefined;
-}
-
-interface LoopVariable {
-  readonly root: "item" | "index";
-  readonly name: string;
 }

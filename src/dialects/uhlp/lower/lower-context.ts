@@ -6,13 +6,6 @@ import type { ExpressionScope } from "../expressions/expression-fault.ts";
 import type { ReadRetry } from "../shape/step-fields.ts";
 import type { Level, StepDefinition } from "../shape/step-shape.ts";
 
-/** How a step is taken back: `variable` holds what of it each time needs. */
-interface Undo {
-  readonly step: string;
-  readonly variable: string;
-  readonly flow: MachineFlow;
-}
-
 /** The state that all parts of a definition share while it is lowered. */
 export interface LowerContext {
   readonly workflowId: string;
@@ -27,8 +20,8 @@ export interface LowerContext {
   /** The step that shapes the output of the workflow where it ends well. */
   readonly outputId: string | undefined;
   readonly files: NeededFile[];
-  /** Of steps with `compensate`, in the order of the file. */
-  readonly undos: Undo[];
+  /** How steps with `compensate` are taken back, in the order of the file: `variable` holds what of it each time needs. */
+  readonly undos: { readonly step: string; readonly variable: string; readonly flow: MachineFlow }[];
   /** Names of variables of the environment that steps are given. */
   readonly variables: Set<string>;
   readsLastError: boolean;

@@ -87,16 +87,10 @@ function namesOf({ routes = [], default: others }: SplitBody): readonly string[]
   return rest === undefined || names.includes(rest) ? names : [...names, rest];
 }
 
-interface RouteScope {
-  readonly sortId: string;
-  readonly scope: ValueScope;
-  readonly planBlock: PlanBlock;
-}
-
 function lowerRoutes(
   step: StepDefinition,
   body: SplitBody,
-  { sortId, scope, planBlock }: RouteScope,
+  { sortId, scope, planBlock }: { readonly sortId: string; readonly scope: ValueScope; readonly planBlock: PlanBlock },
 ): readonly { readonly name: string; readonly step: Step }[] {
   return (body.routes ?? []).flatMap(({ name, body: block }) => {
     const planned = block && planBlock(block, step, scope.flow);

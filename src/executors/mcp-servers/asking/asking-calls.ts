@@ -118,7 +118,7 @@ export class AskingCall {
   /** That of the attempt that waits for it now. */
   #memory: CallMemory;
   readonly #own = new AbortController();
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, { readonly question: TaskQuestion; resolve(answer: ElicitResult): void }>();
   readonly #counts = new Map<string, number>();
   readonly #ended: Promise<ToolAnswer>;
   #hasEnded = false;
@@ -204,9 +204,4 @@ export class AskingCall {
       resolve(answer);
     }
   }
-}
-
-interface Open {
-  readonly question: TaskQuestion;
-  resolve(answer: ElicitResult): void;
 }

@@ -203,12 +203,7 @@ function realPathOf(path: string): string | undefined {
   return orElse(() => realpathSync(path), undefined);
 }
 
-interface BlockedWord {
-  readonly pattern: RegExp;
-  readonly reason: string;
-}
-
-const BLOCKED: readonly BlockedWord[] = [
+const BLOCKED: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
   { pattern: /\bsudo\b/, reason: "`sudo` runs commands as another user." },
   { pattern: /\bsu\s+-/, reason: "`su -` becomes another user." },
   { pattern: /\bpasswd\b/, reason: "`passwd` changes passwords." },

@@ -1,14 +1,9 @@
 import type { Journal, RunRecord } from "../../../ports/journal.ts";
 import { FollowedRun } from "./followed-run.ts";
 
-interface Shared {
-  readonly run: FollowedRun;
-  followers: number;
-}
-
 /** The runs that somebody follows at the moment. Nothing is kept of one that nobody follows any more. */
 export class FollowedRuns {
-  readonly #runs = new Map<string, Shared>();
+  readonly #runs = new Map<string, { readonly run: FollowedRun; followers: number }>();
 
   /** To be given back with `leave`. */
   join(record: RunRecord, journal: Journal): FollowedRun {
