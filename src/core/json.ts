@@ -21,6 +21,11 @@ export function asObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
+/** The value if it is a text that says something. */
+export function filledText(value: Json | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
 /** A field of the object itself. Names come from outside, and may be those of an inherited field. */
 export function ownField(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;

@@ -38,17 +38,8 @@ const WEB_FETCH_MAX_BYTES = 5 * 1024 * 1024;
 const MAX_SCRIPTS = 50;
 
 /** The executors of agent steps. Each is made when it is first needed and shared by all runs: it compiles a schema once. */
-export function composeAgents({
-  config,
-  dataDir,
-  mask,
-  work,
-  tools,
-  capacity,
-  stores,
-  database,
-  thread,
-}: AgentsOptions) {
+export function composeAgents(options: AgentsOptions) {
+  const { config, dataDir, mask, work, tools, capacity, stores, database, thread } = options;
   const { agent, models: settings } = config.settings;
   const conversations = once(async () => {
     const { openConversations } = await import("../open-service-records.ts");

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { PawlError } from "../../core/errors/pawl-error.ts";
-import { type BegunLogin, beginLogin } from "../../executors/mcp-servers/login/begin-login.ts";
+import { type BegunLogin, beginLogin, loginFailed } from "../../executors/mcp-servers/login/begin-login.ts";
 import type { LoginVault } from "../../executors/mcp-servers/login/sealed-login.ts";
 import type { ServerAddress } from "../../executors/mcp-servers/resolve-server.ts";
 import type { LogInOptions } from "../../operations/application/ports.ts";
@@ -27,7 +26,7 @@ export async function logIn(
 ): Promise<string> {
   const given = URL.parse(("oauth" in address.way && address.way.oauth?.redirect_url) || "http://127.0.0.1:0/callback");
   if (given === null || given.protocol !== "http:" || !["127.0.0.1", "localhost"].includes(given.hostname))
-    throw failed(address, "`oauth.redirect_url` is no `http:` address of this machine");
+    throw loginFailed(address.name, "`oauth.redirect_url` is no `http:` address of this machine");
   const back = Promise.withResolvers<string>();
   let login: BegunLogin | undefined;
   const listener = await listenOn(
@@ -51,7 +50,9 @@ export async function logIn(
     { address: "127.0.0.1", port: Number(given.port) },
   );
   const signal = AbortSignal.any([stop, AbortSignal.timeout(PATIENCE_MS)]);
-  signal.addEventListener("abort", () => back.reject(failed(address, "nobody has come back from it in time")));
+  signal.addEventListener("abort", () =>
+    back.reject(loginFailed(address.name, "nobody has come back from it in time")),
+  );
   try {
     given.port = new URL(listener.url).port;
     login = await beginLogin(address, { redirectUrl: given.href, outbound, vault });
@@ -77,8 +78,4 @@ function openBrowser({ href }: URL): void {
   const child = spawn(program, [...args, href], { stdio: "ignore", detached: true });
   child.on("error", () => undefined);
   child.unref();
-}
-
-function failed({ name }: ServerAddress, why: string): PawlError {
-  return new PawlError("MCP_LOGIN_FAILED", { message: `The login to the MCP server "${name}" has failed: ${why}.` });
 }

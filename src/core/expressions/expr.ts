@@ -201,3 +201,7 @@ export const MAX_WORK = 3_000_000;
 /** A regular expression as it is written, and as the program that it becomes. */
 export const MAX_PATTERN_CHARS = 1_000;
 export const MAX_PATTERN_SIZE = 10_000;
+
+export function literalOf(expr: Expr | undefined): Json | undefined {
+  return expr?.op === "literal" ? expr.value : undefined;
+}

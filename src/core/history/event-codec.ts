@@ -104,20 +104,9 @@ function encodeStepSucceeded(event: StepSucceeded): StoredEvent {
 }
 
 /** Most outcomes have no more than this, and then half of what encoding costs can be left out. */
-function isPlain({
-  waitedMs,
-  empty,
-  unpriced,
-  usage,
-  repaired,
-  projected,
-  assigned,
-  reused,
-  policies,
-  missing,
-  decided,
-  bytes,
-}: StepSucceeded): boolean {
+function isPlain(event: StepSucceeded): boolean {
+  const { waitedMs, empty, unpriced, usage, repaired } = event;
+  const { projected, assigned, reused, policies, missing, decided, bytes } = event;
   const more = waitedMs ?? empty ?? unpriced ?? usage ?? repaired;
   return (more ?? projected ?? assigned ?? reused ?? policies ?? missing ?? decided ?? bytes) === undefined;
 }

@@ -1,5 +1,5 @@
 import { PawlError } from "../errors/pawl-error.ts";
-import type { Expr } from "../expressions/expr.ts";
+import { type Expr, literalOf } from "../expressions/expr.ts";
 import { namesInEnv, namesInServerUrl } from "../expressions/resolve-env.ts";
 import { isWrittenDialect } from "../graph/dialects.ts";
 import type { ExecutorKind, Flow, Graph, Place, Step, TaskStep } from "../graph/graph.ts";
@@ -183,10 +183,6 @@ function serversOf(input: Fields, { mcp_servers: own }: JsonObject): readonly st
 }
 
 type Fields = { readonly [name: string]: Expr | undefined };
-
-function literalOf(expr: Expr | undefined): Json | undefined {
-  return expr?.op === "literal" ? expr.value : undefined;
-}
 
 function literalText(expr: Expr): string | undefined {
   const value = literalOf(expr);

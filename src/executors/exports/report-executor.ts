@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { filledText, isJsonObject, type JsonObject } from "../../core/json.ts";
 import type { Executor, Outcome, Task } from "../../ports/executor.ts";
 import { signalGroup } from "../mcp-servers/transports/group-guard.ts";
 import { readPlace, refusePath, toOwnPath, toWriteFailure } from "./export-file.ts";
@@ -56,10 +56,10 @@ async function make(
   signal: AbortSignal,
 ): Promise<Report> {
   const markdown = toMarkdown(input["output"] ?? null);
-  const title = toText(input["title"]) ?? task.workflow;
+  const title = filledText(input["title"]) ?? task.workflow;
   if (input["format"] === "markdown") return { format: "markdown", content: `# ${title}\n\n${markdown}` };
-  const facts = [task.workflow, toText(input["date"]), `run ${task.runId}`].filter((fact) => fact !== undefined);
-  const html = renderReport({ title, markdown, language: toText(input["language"]) ?? "en", facts });
+  const facts = [task.workflow, filledText(input["date"]), `run ${task.runId}`].filter((fact) => fact !== undefined);
+  const html = renderReport({ title, markdown, language: filledText(input["language"]) ?? "en", facts });
   if (input["format"] !== "pdf") return { format: "html", content: html };
   if (chromium === undefined)
     return { format: "html", content: html, note: "No Chromium was found: the report is a page." };
@@ -70,10 +70,6 @@ async function make(
     content: html,
     note: `The report is a page, since Chromium could not print it. ${printed.reason}`,
   };
-}
-
-function toText(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 type Printed = { readonly ok: true; readonly pdf: Uint8Array } | { readonly ok: false; readonly reason: string };

@@ -8,6 +8,7 @@ import type { ToolSet } from "../../ports/tools/tool-set.ts";
 import type { JsonSchemas } from "../../schemas/json-schemas.ts";
 import { McpFailure, refusal } from "../mcp-servers/mcp-failure.ts";
 import type { McpServers } from "../mcp-servers/mcp-servers.ts";
+import { toPlainName } from "../mcp-servers/toolbox/name-tools.ts";
 import { Spending } from "../models/spending.ts";
 import { toRefused } from "../output/failure.ts";
 import { describeKnown } from "../output/near-names.ts";
@@ -141,11 +142,6 @@ function splitName(name: string, servers: readonly string[]): { server: string; 
     if (prefix !== undefined) return { server, tool: name.slice(prefix.length) };
   }
   return undefined;
-}
-
-/** The name as written by programs that allow fewer characters. */
-function toPlainName(server: string): string {
-  return server.replace(/[^A-Za-z0-9_-]/g, "_");
 }
 
 /** The one configured server that offers a tool of exactly this name. Throws an `McpFailure`. */

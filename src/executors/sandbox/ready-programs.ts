@@ -122,18 +122,8 @@ export class ReadyPrograms<T extends ReadyProgram> {
 }
 
 /** The key of everything that a program starts with, including the identity of files: a sandbox goes on showing a file that was replaced. */
-export function toKey({
-  command,
-  args,
-  env,
-  cwd,
-  visible = [],
-  network,
-  reach,
-  hasResultChannel,
-  limits,
-}: SandboxSpec): string {
-  const { timeoutMs: _, ...started } = limits;
+export function toKey({ limits: { timeoutMs: _, ...started }, ...spec }: SandboxSpec): string {
+  const { command, args, env, cwd, visible = [], network, reach, hasResultChannel } = spec;
   const what = [command, args, env, cwd, network, reach, hasResultChannel, started, visible, visible.map(identityOf)];
   return createHash("sha256").update(writeExact(what)).digest("base64");
 }

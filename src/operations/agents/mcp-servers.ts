@@ -129,32 +129,20 @@ const STATES = {
 } as const satisfies Record<ToolServerState["state"], string>;
 
 function describeServer(
-  {
-    server,
-    origin,
-    transport,
-    reached,
-    state,
-    tools,
-    callsInFlight,
-    restarts,
-    lastFailure,
-    wantsLogin = false,
-    nextTryAt,
-  }: ToolServerState,
+  server: ToolServerState,
   mask: (text: string) => string,
 ): Frozen<z.output<typeof serverSchema>> {
   return {
-    name: server,
-    origin,
-    transport,
-    reached: reached === undefined ? null : mask(reached),
-    state: STATES[state],
-    error: lastFailure === undefined ? null : mask(lastFailure),
-    wants_login: wantsLogin,
-    tools: tools ?? null,
-    calls_in_flight: callsInFlight,
-    restarts,
-    next_try_at: nextTryAt === undefined ? null : toIsoTime(nextTryAt),
+    name: server.server,
+    origin: server.origin,
+    transport: server.transport,
+    reached: server.reached === undefined ? null : mask(server.reached),
+    state: STATES[server.state],
+    error: server.lastFailure === undefined ? null : mask(server.lastFailure),
+    wants_login: server.wantsLogin ?? false,
+    tools: server.tools ?? null,
+    calls_in_flight: server.callsInFlight,
+    restarts: server.restarts,
+    next_try_at: server.nextTryAt === undefined ? null : toIsoTime(server.nextTryAt),
   };
 }

@@ -1,5 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Expr } from "../../core/expressions/expr.ts";
+import { literalOf } from "../../core/expressions/expr.ts";
 import type { Flow, Graph, Step, Transition } from "../../core/graph/graph.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import type { Execution } from "../application/ports.ts";
@@ -90,9 +90,9 @@ export function readAskedModel({ input }: TaskStep, { settings }: Graph): AskedM
   if (input.op !== "object") return { model: undefined, isKnown: false, hasOwnBudget: false };
   const { agent, model: written, model_is_usual: isUsual, promptTemplate } = input.entries;
   const model = isUsual === undefined ? written : undefined;
-  const described = literalIn(agent);
-  const file = ownIn(settings["prompts"], literalIn(promptTemplate));
-  const named = isJsonObject(described) ? described["model"] : (literalIn(model) ?? ownIn(file, "model"));
+  const described = literalOf(agent);
+  const file = ownIn(settings["prompts"], literalOf(promptTemplate));
+  const named = isJsonObject(described) ? described["model"] : (literalOf(model) ?? ownIn(file, "model"));
   return {
     model: typeof named === "string" && named !== "" ? named : undefined,
     isKnown: [agent, model, promptTemplate].every((entry) => entry === undefined || entry.op === "literal"),
@@ -102,8 +102,4 @@ export function readAskedModel({ input }: TaskStep, { settings }: Graph): AskedM
 
 function ownIn(from: Json | undefined, name: Json | undefined): Json | undefined {
   return isJsonObject(from) && typeof name === "string" && Object.hasOwn(from, name) ? from[name] : undefined;
-}
-
-function literalIn(expression: Expr | undefined): Json | undefined {
-  return expression?.op === "literal" ? expression.value : undefined;
 }

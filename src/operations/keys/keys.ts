@@ -308,33 +308,21 @@ async function keysOf(app: Principal & Stores): Promise<readonly KeyDescription[
 }
 
 function describeKey(key: StoredKey): KeyDescription {
-  const {
-    id,
-    name,
-    scopes,
-    groups = [],
-    tenantId,
-    maxCostMicro,
-    grant = SENT,
-    tellsContext,
-    createdAt,
-    expiresAt,
-    revokedAt,
-  } = key;
+  const { grant = SENT } = key;
   const { may, mayNot } = describeGrant(grant);
   return {
-    key_id: id,
-    name,
-    scopes,
-    groups,
-    tenant_id: tenantId ?? null,
-    max_cost_usd: maxCostMicro === undefined ? null : toUsd(maxCostMicro),
+    key_id: key.id,
+    name: key.name,
+    scopes: key.scopes,
+    groups: key.groups ?? [],
+    tenant_id: key.tenantId ?? null,
+    max_cost_usd: key.maxCostMicro === undefined ? null : toUsd(key.maxCostMicro),
     grant: writeGrant(grant),
     may,
     may_not: mayNot,
-    tells_context: tellsContext === true,
-    created_at: toIsoTime(createdAt),
-    expires_at: expiresAt === undefined ? null : toIsoTime(expiresAt),
-    revoked_at: revokedAt === undefined ? null : toIsoTime(revokedAt),
+    tells_context: key.tellsContext === true,
+    created_at: toIsoTime(key.createdAt),
+    expires_at: key.expiresAt === undefined ? null : toIsoTime(key.expiresAt),
+    revoked_at: key.revokedAt === undefined ? null : toIsoTime(key.revokedAt),
   };
 }

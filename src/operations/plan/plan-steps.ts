@@ -12,7 +12,7 @@ import type { Preflight } from "../start/preflight.ts";
 import { atMost, type Count, exactly, ONCE, times } from "./plan-count.ts";
 import type { Assumptions, PlannedStep } from "./plan-schemas.ts";
 import { type Asking, readAsking } from "./plan-task.ts";
-import { countItems, type KnownValues, knownValueOf, readCallInput, tokensOf } from "./plan-values.ts";
+import { countItems, type KnownValues, knownValueOf, plus, readCallInput, tokensOf } from "./plan-values.ts";
 import { visitsOf } from "./plan-visits.ts";
 import { costOf, describePrice, rowOf } from "./planned-step.ts";
 
@@ -252,10 +252,6 @@ function nameOf({ dialect, name }: Graph): string {
 
 function whole(each: number | undefined, count: Count): number | undefined {
   return each === undefined || count.count === null ? undefined : each * count.count;
-}
-
-function plus(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? undefined : a + b;
 }
 
 function most(a: number | undefined, b: number | undefined): number | undefined {

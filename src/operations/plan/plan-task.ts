@@ -1,10 +1,10 @@
 import type { Expr } from "../../core/expressions/expr.ts";
 import type { Graph, TaskStep } from "../../core/graph/graph.ts";
-import { asObject, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { asObject, filledText, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { type TryCalls, USUAL_STEP_TURNS } from "../../ports/model-prices.ts";
 import { toMicro } from "../limits/micro-dollars.ts";
 import type { Assumptions } from "./plan-schemas.ts";
-import { type KnownValues, knownValueOf, tokensOf } from "./plan-values.ts";
+import { type KnownValues, knownValueOf, plus, tokensOf } from "./plan-values.ts";
 
 /** The most that one attempt of a task asks of a model. */
 export interface Asking extends TryCalls {
@@ -52,7 +52,7 @@ type Read = (name: string) => Json | undefined;
 async function readStep(step: TaskStep, read: Read, { known, assumptions, repairs }: Place): Promise<Asking> {
   const turns = toNumber(read("max_turns")) ?? USUAL_STEP_TURNS;
   return {
-    model: toText(read("model")),
+    model: filledText(read("model")),
     isUsualModel: read("model_is_usual") === true,
     forAgent: true,
     turns,
@@ -69,7 +69,7 @@ async function readAgent(step: TaskStep, agent: JsonObject, { known, assumptions
   const turns = toNumber(agent["max_iterations"]) ?? AGENT_TURNS;
   const maxCostUsd = toNumber(agent["max_cost_usd"]);
   return {
-    model: toText(agent["model"]),
+    model: filledText(agent["model"]),
     forAgent: true,
     turns,
     calls: turns + (isJsonObject(agent["output_schema"]) ? (toNumber(agent["repairs"]) ?? repairs) : 0),
@@ -94,7 +94,7 @@ async function readModelCall(
   const template = await tokensOf({ op: "literal", value: file["template"] ?? "" }, known, assumptions);
   const given = await tokensOf({ op: "object", entries }, known, assumptions);
   return {
-    model: toText(read("model") ?? file["model"]),
+    model: filledText(read("model") ?? file["model"]),
     forAgent: false,
     turns: undefined,
     calls: asksAgain ? 1 + repairs : 1,
@@ -117,14 +117,6 @@ function readMaxTokens(parameters: JsonObject): number | undefined {
   return MAX_TOKENS_NAMES.map((name) => toNumber(parameters[name])).find((tokens) => tokens !== undefined);
 }
 
-function plus(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? undefined : a + b;
-}
-
 function toNumber(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
-}
-
-function toText(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -146,3 +146,8 @@ function toItems(value: Json | undefined, coerce: boolean): readonly Json[] {
   if (Array.isArray(value)) return value;
   return coerce && value !== undefined && value !== null ? [value] : [];
 }
+
+/** Undefined: one of the two is not known. */
+export function plus(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a + b;
+}

@@ -3,12 +3,12 @@ import { isStorageFailure } from "../../core/errors/is-storage-failure.ts";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import { writeExact } from "../../core/exact-json.ts";
-import type { Expr } from "../../core/expressions/expr.ts";
+import { type Expr, literalOf } from "../../core/expressions/expr.ts";
 import { findWrongLists } from "../../core/graph/check-lists.ts";
 import { remedyOf, traitsOf } from "../../core/graph/dialects.ts";
 import type { ApproveStep, CallStep, Flow, Graph, Place, Step, TaskStep } from "../../core/graph/graph.ts";
 import { flowsInside } from "../../core/graph/steps-within.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
+import { filledText, isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { hasAnswerRules } from "../../core/trust/approvers.ts";
 import { grantOf } from "../../core/trust/grant.ts";
 import { suggest } from "../../dialects/did-you-mean.ts";
@@ -256,7 +256,7 @@ class Needs {
       case "mcp":
         return this.#callsTool({ tool, server }, graph);
       case "code":
-        return { by: executor, file: textOf(script), missing: await this.#findSandboxProblem() };
+        return { by: executor, file: filledText(script), missing: await this.#findSandboxProblem() };
       default:
         return { by: executor };
     }
@@ -280,7 +280,7 @@ class Needs {
     { tool, server }: { readonly tool: Json | undefined; readonly server: Json | undefined },
     { dialect }: Graph,
   ): Promise<StepAnswer> {
-    const known = { tool: textOf(tool), server: textOf(server) };
+    const known = { tool: filledText(tool), server: filledText(server) };
     if (this.#hasEndpoint && server === undefined) return { by: "endpoint", ...known };
     if (known.tool === undefined || server === null) return { by: "mcp", ...known };
     return { by: "mcp", ...known, missing: await this.#findToolProblem({ ...known, tool: known.tool }, dialect) };
@@ -449,14 +449,6 @@ function problemsOf(details: Json | undefined): readonly ShownProblem[] {
   const listed = isJsonObject(details) ? details["problems"] : undefined;
   // They were made of problems, and described for answers.
   return Array.isArray(listed) ? (listed as unknown as readonly ShownProblem[]) : [];
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function literalOf(expr: Expr | undefined): Json | undefined {
-  return expr?.op === "literal" ? expr.value : undefined;
 }
 
 /** Fixed values by name. `null`: a value that the run makes. */

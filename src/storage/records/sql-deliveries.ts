@@ -214,15 +214,8 @@ function toWhere({ tenantId, runId, status }: DeliverySelection, beforeNo?: numb
   };
 }
 
-function toDelivery({
-  status,
-  nextAt,
-  endedAt,
-  reason,
-  body: _,
-  claimedUntil: __,
-  ...delivery
-}: DeliveryRow): Delivery {
+function toDelivery(row: DeliveryRow): Delivery {
+  const { status, nextAt, endedAt, reason, body: _, claimedUntil: __, ...delivery } = row;
   switch (status) {
     case "pending":
       return { ...delivery, state: { status, nextAt } };

@@ -38,7 +38,7 @@ interface LoginOptions {
 /** Finds the issuer of a server's tokens, and who we are to it. Throws `MCP_LOGIN_FAILED`. */
 export async function beginLogin(server: ServerAddress, options: LoginOptions): Promise<BegunLogin> {
   const { way, name } = server;
-  if (way.kind === "process") throw failed(name, "it is a program of this machine, which has no login");
+  if (way.kind === "process") throw loginFailed(name, "it is a program of this machine, which has no login");
   const { oauth, url } = way;
   const login = new SealedLogin(options.vault, { ...server, url });
   const fetchFn = createLoginFetch(way, options.outbound);
@@ -160,10 +160,10 @@ async function explain<Value>(server: string, act: () => Promise<Value>): Promis
   try {
     return await act();
   } catch (error) {
-    throw isPawlError(error) ? error : failed(server, reasonOf(error));
+    throw isPawlError(error) ? error : loginFailed(server, reasonOf(error));
   }
 }
 
-function failed(server: string, why: string): PawlError {
+export function loginFailed(server: string, why: string): PawlError {
   return new PawlError("MCP_LOGIN_FAILED", { message: `The login to the MCP server "${server}" has failed: ${why}.` });
 }

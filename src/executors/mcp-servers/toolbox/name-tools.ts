@@ -49,7 +49,7 @@ function toQualifiedName({ server, tool }: Pick<OfferedTool, "server" | "tool">)
   return `mcp__${toPlainName(server)}__${toPlainName(tool)}`;
 }
 
-function toPlainName(name: string): string {
+export function toPlainName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, "_");
 }
 

@@ -78,22 +78,14 @@ export async function checkWholeText(text: string, origin: TextOrigin): Promise<
 }
 
 function load(text: string, origin: TextOrigin, selection: Pick<LoadOptions, "select">): Promise<Compiled> {
-  const {
-    source,
-    maxSteps,
-    envAllowed = [],
-    isLenient = false,
-    hasInlineAgents = false,
-    hasChromium = () => true,
-    around,
-  } = origin;
+  const { source, maxSteps, around } = origin;
   const definition = { text, ...(source === undefined ? {} : { file: source }) };
   return loadDefinition(definition, {
     ...(maxSteps === undefined ? {} : { maxSteps }),
-    envAllowed,
-    isLenient,
-    hasInlineAgents,
-    hasChromium,
+    envAllowed: origin.envAllowed ?? [],
+    isLenient: origin.isLenient ?? false,
+    hasInlineAgents: origin.hasInlineAgents ?? false,
+    hasChromium: origin.hasChromium ?? (() => true),
     ...(around === undefined ? {} : surroundingsOf(around)),
     ...selection,
   });
