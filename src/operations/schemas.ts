@@ -37,6 +37,14 @@ export const errorSchema = z
   .object({ code: z.string(), message: z.string(), remedy: z.string() })
   .meta({ id: "ErrorDescription", description: "What went wrong, and what to do next." });
 
+/** Separated by commas, or given more than once. */
+export function severalOf<Each extends z.ZodType<unknown, string>>(each: Each) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => [given].flat().flatMap((text) => text.split(",")))
+    .pipe(z.array(each));
+}
+
 /** How many rows of a list are given at once. */
 export const MAX_PAGE = 200;
 const USUAL_PAGE = 50;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { startFields } from "../definitions/explain/graph-schemas.ts";
+import { startFields, useLimitsSchema } from "../definitions/explain/graph-schemas.ts";
 import { problemsSchema } from "../definitions/workflow-schemas.ts";
 import { type Frozen, jsonObjectSchema } from "../schemas.ts";
 import { partSchema } from "../start/submission-schema.ts";
@@ -118,15 +118,7 @@ export const planSchema = z
         stops: z.enum(["no", "at_worst", "unknown"]),
       }),
     ),
-    limits: z
-      .object({
-        max_tokens: z.number().optional(),
-        max_steps: z.number().optional(),
-        max_seconds: z.number().optional(),
-        on_exceeded: z.enum(["stop", "ask"]),
-      })
-      .optional()
-      .describe("Beside money."),
+    limits: useLimitsSchema.optional().describe("Beside money."),
     capacity: z
       .array(
         z.object({

@@ -11,7 +11,7 @@ import {
   UNFINISHED_STATUSES,
 } from "../../ports/journal.ts";
 import type { Driving, Place, Ports, Stores } from "../application/ports.ts";
-import { givenTimeSchema } from "../schemas.ts";
+import { givenTimeSchema, severalOf } from "../schemas.ts";
 import { summarizeRun } from "./describe/describe-run.ts";
 import { findBudgetWaits, findUndriven, UNDRIVEN } from "./describe/describe-waits.ts";
 import { eachRun } from "./each-event.ts";
@@ -20,13 +20,9 @@ import { type RunSummary, runStatusSchema } from "./run-schemas.ts";
 /** A status of steps, and a filter of runs. Such a run is `running`. */
 const RETRYING = "retrying";
 
-export const statusOfRuns = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((each) => each.split(",")))
-  .pipe(z.array(z.enum([...runStatusSchema.options, RETRYING])))
-  .describe(
-    "Only runs with one of these; separated by commas, or given more than once. `retrying`: running, with a step that failed and will be tried again.",
-  );
+export const statusOfRuns = severalOf(z.enum([...runStatusSchema.options, RETRYING])).describe(
+  "Only runs with one of these; separated by commas, or given more than once. `retrying`: running, with a step that failed and will be tried again.",
+);
 
 export const selectedRuns = {
   workflow: z.string().min(1).optional().describe("Only runs of this workflow."),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Stores } from "../application/ports.ts";
 import { defineOperation, type OperationContext } from "../operation.ts";
-import { idField } from "../schemas.ts";
+import { idField, severalOf } from "../schemas.ts";
 import { stepStatusSchema } from "./run-schemas.ts";
 import { listSteps } from "./steps/list-steps.ts";
 import { showStep } from "./steps/show-step.ts";
@@ -16,11 +16,6 @@ const asOf = z.coerce
   .optional()
   .describe("The number of an event: the run as it was then. Absent: as it is now.");
 
-const status = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((each) => each.split(",")))
-  .pipe(z.array(stepStatusSchema));
-
 export const listRunSteps = defineOperation({
   id: "listRunSteps",
   summary: "List the steps of a run in time: attempts, waits, costs and errors, no values",
@@ -30,7 +25,7 @@ export const listRunSteps = defineOperation({
     id,
     limit: z.coerce.number().int().min(1).max(1_000).default(200).describe("At most so many."),
     cursor: z.string().min(1).max(2_200).optional().describe("`next_cursor` of the page before."),
-    status: status
+    status: severalOf(stepStatusSchema)
       .optional()
       .describe(
         "Only those with one of these, and fan-outs with an item that has; separated by commas, or given more than once.",

@@ -171,6 +171,12 @@ export const getRun = defineOperation({
 const eventSchema = z.looseObject({ type: z.string(), at: z.number() }) as unknown as z.ZodType<Event, Event>;
 const graphSchema = z.looseObject({ format: z.number(), name: z.string() }) as unknown as z.ZodType<Graph, Graph>;
 
+const eventCursor = z
+  .string()
+  .regex(/^\d{1,12}$/)
+  .optional()
+  .describe("`next_cursor` of the page before.");
+
 export const readRunEvents = defineOperation({
   id: "readRunEvents",
   summary: "A run's journal, oldest first",
@@ -179,11 +185,7 @@ export const readRunEvents = defineOperation({
   input: z.strictObject({
     id,
     limit: z.coerce.number().int().min(1).max(1_000).default(200),
-    cursor: z
-      .string()
-      .regex(/^\d{1,12}$/)
-      .optional()
-      .describe("`next_cursor` of the page before."),
+    cursor: eventCursor,
   }),
   output: listOf(z.object({ seq: z.number().int(), event: eventSchema }).meta({ id: "RunEvent" })),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS"],
@@ -207,10 +209,7 @@ export const readRunGraph = defineOperation({
   summary: "The graph that a run goes by",
   scope: "read",
   effect: "reads",
-  input: z.strictObject({
-    id,
-    called,
-  }),
+  input: z.strictObject({ id, called }),
   output: graphSchema,
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "WORKFLOW_NOT_FOUND"],
   http: { method: "GET", path: "/runs/{id}/graph" },
@@ -242,11 +241,7 @@ export const readRunLogs = defineOperation({
     id,
     step: z.string().min(1).max(2_000).optional().describe("A step's id, or the path of one instance."),
     limit: z.coerce.number().int().min(1).max(50).default(10),
-    cursor: z
-      .string()
-      .regex(/^\d{1,12}$/)
-      .optional()
-      .describe("`next_cursor` of the page before."),
+    cursor: eventCursor,
   }),
   output: listOf(stepLogSchema),
   errors: ["RUN_NOT_FOUND", "RUN_AMBIGUOUS", "STEP_NOT_FOUND"],

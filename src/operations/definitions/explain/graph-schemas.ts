@@ -117,6 +117,13 @@ export const startFields = {
 };
 
 /** The answer of `pawl graph`, and what pages draw. */
+export const useLimitsSchema = z.object({
+  max_tokens: z.number().optional(),
+  max_steps: z.number().optional(),
+  max_seconds: z.number().optional(),
+  on_exceeded: z.enum(["stop", "ask"]),
+});
+
 export const graphExplanationSchema = z
   .object({
     name: z.string(),
@@ -132,15 +139,7 @@ export const graphExplanationSchema = z
       .describe("Names that were taken for fields of an item since the input is not known to have them."),
     flow: flowSchema,
     max_cost_usd: z.number().optional(),
-    limits: z
-      .object({
-        max_tokens: z.number().optional(),
-        max_steps: z.number().optional(),
-        max_seconds: z.number().optional(),
-        on_exceeded: z.enum(["stop", "ask"]),
-      })
-      .optional()
-      .describe("Beside money."),
+    limits: useLimitsSchema.optional().describe("Beside money."),
     timeout_seconds: z.number().optional(),
     ...startFields,
     storage_path: z.string().optional(),
