@@ -83,6 +83,11 @@ const fanningOut = {
   continueOnError,
 };
 
+const workflowId = expected(filled(), "Its name or file, or an expression that gives one.", {
+  also: ["workflow"],
+  missing: lacks("The step names no workflow.", "Add `workflowId`: a name or a file."),
+});
+
 const ADD_BODY = "Add `body`: the id of a step, or a step.";
 const MOST_PARTS = 100;
 
@@ -268,10 +273,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     start: object(
       {
         ...conditional,
-        workflowId: expected(filled(), "Its name or file, or an expression that gives one.", {
-          also: ["workflow"],
-          missing: lacks("The step names no workflow.", "Add `workflowId`: a name or a file."),
-        }),
+        workflowId,
         ...taking,
         ...shaping,
       },
@@ -367,10 +369,7 @@ export function controlKinds<Step>(block: Shape<(inlineId: string) => BlockOf<St
     subworkflow: object(
       {
         ...conditional,
-        workflowId: expected(filled(), "Its name or file, or an expression that gives one.", {
-          also: ["workflow"],
-          missing: lacks("The step names no workflow.", "Add `workflowId`: a name or a file."),
-        }),
+        workflowId,
         failOnError: withDefault(
           flag(),
           false,
