@@ -77,9 +77,8 @@ function readVariables(
 
 async function readConfigFile(path: string, found: Map<string, Found>): Promise<void> {
   for (const [section, values] of entriesOf(await parseYaml(path), path)) {
-    for (const [key, value] of entriesOf(values, `${path}: ${section}`)) {
+    for (const [key, value] of entriesOf(values, `${path}: ${section}`))
       found.set(`${section}.${key}`, { value, origin: "pawl.yaml" });
-    }
   }
 }
 

@@ -93,12 +93,11 @@ export class Engine implements Pawl {
     { idempotencyKey, by }: Parameters<Pawl["start"]>[2] = {},
   ): Promise<StartedRun<Out>> {
     const definition = this.parts.programs.definitionOf(workflow);
-    if (definition === undefined) {
+    if (definition === undefined)
       throw new PawlError("WORKFLOW_NOT_FOUND", {
         message: `The workflow \`${workflow.name}\` is not one of those that this Pawl was opened with.`,
         remedy: "Name it in `openPawl({ workflows: [...] })`.",
       });
-    }
     const given = asObject(toJson(input));
     const submitted = await this.parts.submissions.start(this.parts.app, {
       asked: { workflow: workflow.name, input: given },
@@ -186,7 +185,7 @@ export class Engine implements Pawl {
     const open = await listApprovals(await this.parts.app.records(), record);
     const named = open.filter(({ step_id, path }) => path === step || step_id === step);
     const [only] = named;
-    if (only === undefined || named.length > 1) {
+    if (only === undefined || named.length > 1)
       throw new PawlError("APPROVAL_NOT_OPEN", {
         message:
           only === undefined
@@ -197,7 +196,6 @@ export class Engine implements Pawl {
             ? ERRORS.APPROVAL_NOT_OPEN.remedy
             : `Name one by its path: ${open.map(({ path }) => path).join(", ")}.`,
       });
-    }
     await answerApproval(this.parts.app, { record, path: only.path, asked: only.asked }, answer);
   }
 

@@ -12,9 +12,8 @@ export class Programs implements StepFunctions {
 
   async add(workflows: readonly AnyWorkflow[]): Promise<void> {
     await checkPrograms(workflows);
-    for (const workflow of workflows) {
+    for (const workflow of workflows)
       this.#workflows.set(workflow.name, { workflow, definition: compileProgram(workflow) });
-    }
     this.#list = [...this.#workflows].map(([name, { definition }]) => ({
       name,
       file: `program:${name}`,

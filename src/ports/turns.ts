@@ -32,13 +32,12 @@ export function inTurnsOf<Result>(request: WorkingRequest, perform: () => Result
  */
 export async function passTurn(tenant = working.getStore()?.tenant ?? ""): Promise<void> {
   if (loop.busySince === undefined) beginRound();
-  else if (performance.now() - loop.busySince >= MAX_TURN_MS) {
+  else if (performance.now() - loop.busySince >= MAX_TURN_MS)
     await new Promise<void>((resolve) => {
       const others = loop.waiting.get(tenant);
       if (others === undefined) loop.waiting.set(tenant, [resolve]);
       else others.push(resolve);
     });
-  }
 }
 
 /** Does one part of work that is long by itself, when its turn has come: of many that are asked for at once too, one after the other. */

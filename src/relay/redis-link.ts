@@ -44,11 +44,10 @@ export class RedisLink {
     };
     this.#sender = new Redis(url, options);
     this.#receiver = new Redis(url, options);
-    for (const redis of [this.#sender, this.#receiver]) {
+    for (const redis of [this.#sender, this.#receiver])
       redis.on("error", (error: Error) => {
         this.#trouble = error.message;
       });
-    }
     this.#sender.on("ready", () => {
       this.#trouble = undefined;
     });

@@ -51,9 +51,7 @@ export function findRefusal(head: RunHead | undefined, entry: EntryFacts): Refus
   if (head !== undefined && hasEnded(head.status)) return conflict(`Run number ${run} has ended.`);
   const lastSeq = head?.lastSeq ?? 0;
   if (afterSeq !== lastSeq) return conflict(`The last event of run number ${run} is ${lastSeq}, not ${afterSeq}.`);
-  if (lastSeq + entry.count > MAX_EVENTS_PER_RUN) {
-    return refused(`A run has at most ${MAX_EVENTS_PER_RUN} events.`);
-  }
+  if (lastSeq + entry.count > MAX_EVENTS_PER_RUN) return refused(`A run has at most ${MAX_EVENTS_PER_RUN} events.`);
   return undefined;
 }
 

@@ -64,9 +64,7 @@ export function logBatch(written: Iterable<EntryFacts>, open: OpenPart | undefin
   }
   if (last === undefined) return { open };
   const lastSeq = last.afterSeq + last.count;
-  if (count === 1 && open?.run === last.run && open.lastSeq === last.afterSeq) {
-    return { open: { ...open, lastSeq } };
-  }
+  if (count === 1 && open?.run === last.run && open.lastSeq === last.afterSeq) return { open: { ...open, lastSeq } };
   const wentOn = open === undefined ? 0 : open.lastSeq - open.writtenSeq;
   return {
     commit: { at, entries: `[${wentOn}${parts}]` },

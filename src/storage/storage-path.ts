@@ -53,9 +53,8 @@ function findFlaw(path: string, segments: readonly string[]): string | undefined
   if (segments.includes("..") || segments.includes(".")) return "it holds `.` or `..`";
   if (segments[0] === INCOMING) return `\`${INCOMING}\` is reserved`;
   if (byteLength(path) > MAX_PATH_BYTES) return `it is longer than ${MAX_PATH_BYTES} bytes`;
-  if (segments.some((segment) => byteLength(segment) > MAX_SEGMENT_BYTES)) {
+  if (segments.some((segment) => byteLength(segment) > MAX_SEGMENT_BYTES))
     return `a part of it is longer than ${MAX_SEGMENT_BYTES} bytes`;
-  }
   return undefined;
 }
 

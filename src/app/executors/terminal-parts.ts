@@ -60,12 +60,11 @@ export class TerminalParts {
   async call({ tool, request, ...caller }: TerminalCall, signal: AbortSignal): Promise<JsonObject> {
     const { readRequest } = await import("../../ports/terminals/terminal-tools.ts");
     const read = readRequest(tool, request);
-    if ("problem" in read) {
+    if ("problem" in read)
       throw new PawlError("REQUEST_INVALID", {
         message: read.problem,
         remedy: `Call \`${tool}\` again with the parameters that its schema names.`,
       });
-    }
     return (await this.sessions()).call(read.tool, read.input, { ...caller, signal });
   }
 

@@ -134,9 +134,8 @@ export class Hosting {
           ? "which stays until then. Ctrl-C parks them."
           : `and ${driving === 1 ? "goes" : "go"} on in the server at ${successor}.`;
       this.#parts.tell(`${runs} still under way in this process, ${then}`);
-    } else if (ownership.hasGuestsOfTerminals) {
+    } else if (ownership.hasGuestsOfTerminals)
       this.#parts.tell("Terminals of this process are open for other processes, for which it stays. Ctrl-C ends them.");
-    }
     await ownership.finished(stop);
   }
 
@@ -199,12 +198,11 @@ export class Hosting {
       this.#parts.database(),
       import("./connect.ts"),
     ]);
-    if (database !== undefined) {
+    if (database !== undefined)
       return connectToDatabase(async (socket) => {
         const seat = database.takeSeat(socket, drives, onDefect);
         return this.#own(await steps.step("the database", seat), socket.path);
       });
-    }
     const { dataDir } = app;
     const connecting = connectToData({
       dataDir,

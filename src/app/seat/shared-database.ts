@@ -40,14 +40,13 @@ export class SharedDatabase {
   /** Throws `CONFIG_INVALID`. Nothing is sent before something is needed. */
   constructor(url: string, config: Config) {
     const { secrets, webhook, database, redis } = config.settings;
-    if (secrets.key === undefined && webhook.secret === undefined) {
+    if (secrets.key === undefined && webhook.secret === undefined)
       throw new PawlError("CONFIG_INVALID", {
         message:
           "`database.url` (DATABASE_URL) is set, and neither `secrets.key` nor WEBHOOK_SECRET is: a key in a file would be this machine's alone.",
         remedy:
           "Set PAWL_SECRETS__KEY to at least 16 random characters, the same for every process. `openssl rand -hex 32` makes some.",
       });
-    }
     this.#database = new PostgresDatabase({ address: readDatabaseUrl(url), connections: database.connections });
     this.#signals = new PostgresSignals(readDatabaseUrl(url), this.#database);
     this.#leaseMs = database.lease_ms;

@@ -112,9 +112,8 @@ async function countUnfinishedRuns(app: Stores): Promise<ReadonlyMap<string, num
 async function countDeliveries(app: Stores): Promise<ReadonlyMap<string, number>> {
   const { deliveries } = await app.service();
   const counts = new Map<string, number>();
-  for (const status of ["pending", "delivered", "failed", "skipped"] as const) {
+  for (const status of ["pending", "delivered", "failed", "skipped"] as const)
     counts.set(status, await deliveries.count({ status: [status] }));
-  }
   return counts;
 }
 

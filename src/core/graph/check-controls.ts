@@ -62,13 +62,11 @@ function checkStep(
   const { each, when, transitions = [] } = step;
   const check = (expr: Expr | undefined, control: Control) => {
     if (expr === undefined) return;
-    for (const message of new Set(obstaclesIn(expr, control))) {
+    for (const message of new Set(obstaclesIn(expr, control)))
       problems.push({ code: "CONTROL_TOO_COMPLEX", message, path: view.path });
-    }
   };
-  if (each !== undefined && each.count === undefined) {
+  if (each !== undefined && each.count === undefined)
     check(each.list, { view: { ...view, names }, self: undefined, isList: true });
-  }
   check(when, { view, self: undefined, isList: false });
   for (const transition of transitions) check(transition.when, { view, self: step, isList: false });
 }
@@ -120,9 +118,8 @@ function obstacleAtStep({ name = "", path }: PathExpr, whole: Expr, { view, isLi
   const seen = find(view, name);
   if (seen === undefined) return undefined;
   const { view: from, index } = seen;
-  if (from.flow.kind === "dag" && from.step !== NO_STEP && !isAncestor(from.flow, index, from.step)) {
+  if (from.flow.kind === "dag" && from.step !== NO_STEP && !isAncestor(from.flow, index, from.step))
     return `It reads "${name}", which need not have ended by then.`;
-  }
   const domain = from.shape[index];
   const isOneItem = domain === SINGLE || typeof path[0] === "number";
   const isOwnItem = !isList && domain === from.shape[from.step];

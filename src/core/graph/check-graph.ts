@@ -102,9 +102,8 @@ class Checker {
     if (step.id === "") this.#add("A step has no id.", place.path);
     if (step.maxCostMicro !== undefined && !isCount(step.maxCostMicro))
       this.#add("What a step may cost is an amount from 0.", path);
-    if (each !== undefined && !(isCount(each.maxConcurrent) && each.maxConcurrent > 0)) {
+    if (each !== undefined && !(isCount(each.maxConcurrent) && each.maxConcurrent > 0))
       this.#add("The window of a fan-out is a whole number from 1.", path);
-    }
     if (retry !== undefined) this.#checkRetry(retry, path);
     for (const [what, expr] of exprsOf(step)) this.checkExpr(expr, what, path, place.outer);
     for (const { flow, suffix, tried } of flowsInside(step)) {
@@ -115,9 +114,8 @@ class Checker {
 
   #checkRetry({ maxAttempts, initialMs, maxMs, jitter }: NonNullable<Step["retry"]>, path: string): void {
     if (!(isCount(maxAttempts) && maxAttempts > 0)) this.#add("A step is tried a whole number of times, from 1.", path);
-    if (!(initialMs >= 0 && maxMs >= 0 && Number.isFinite(initialMs) && Number.isFinite(maxMs))) {
+    if (!(initialMs >= 0 && maxMs >= 0 && Number.isFinite(initialMs) && Number.isFinite(maxMs)))
       this.#add("The delays of a retry are finite and not negative.", path);
-    }
     if (!(jitter >= 0 && jitter <= 1)) this.#add("The jitter of a retry is a share from 0 to 1.", path);
   }
 
@@ -138,9 +136,8 @@ class Checker {
     const isNamed = root === "steps" || root === "vars" || root === "local" || root === "env" || root === "storage";
     if (isNamed && name === undefined) this.#add(`In ${seen.what}, "${root}" needs a name.`, seen.path);
     else if (root === "steps" && name !== undefined && !isVisible(seen.visible, name)) this.#addUnknown(name, seen);
-    else if (root === "local" && name !== undefined && !seen.locals.has(name)) {
+    else if (root === "local" && name !== undefined && !seen.locals.has(name))
       this.#add(`In ${seen.what}, the local "${name}" is not bound.`, seen.path);
-    }
   }
 
   #addUnknown(step: string, { what, path }: Seen): void {

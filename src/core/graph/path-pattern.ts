@@ -24,12 +24,10 @@ export function parsePathPattern(written: string): PathPattern | { readonly faul
   for (const [index, part] of parts.entries()) {
     const segment = parseSegment(part);
     if ("fault" in segment) return { fault: `"${written}": ${segment.fault}` };
-    if ("parameter" in segment && names.has(segment.parameter)) {
+    if ("parameter" in segment && names.has(segment.parameter))
       return { fault: `"${written}" has the parameter {${segment.parameter}} twice.` };
-    }
-    if ("isRest" in segment && index < parts.length - 1) {
+    if ("isRest" in segment && index < parts.length - 1)
       return { fault: `"${written}": {${segment.parameter}*} takes the rest of the path, and stands at its end.` };
-    }
     if ("parameter" in segment) names.add(segment.parameter);
     segments.push(segment);
   }

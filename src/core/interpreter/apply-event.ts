@@ -185,8 +185,7 @@ function timeOutBody(turn: Turn, instance: Instance): void {
 /** A called run may have a limit of its own that is shorter than that of the step. */
 function timeOutOf({ path, scope, step }: Instance, child: Scope): Failure {
   const ownMs = child.frame === scope.frame ? undefined : child.frame.timeoutMs;
-  if (ownMs !== undefined && ownMs < (step.step.timeoutMs ?? Number.POSITIVE_INFINITY)) {
+  if (ownMs !== undefined && ownMs < (step.step.timeoutMs ?? Number.POSITIVE_INFINITY))
     return { code: "RUN_TIMEOUT", message: `The run that "${path}" calls took longer than its time-out.`, seq: 0 };
-  }
   return { code: "TIMEOUT", message: `"${path}" took longer than its time-out.`, seq: 0 };
 }

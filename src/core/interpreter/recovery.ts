@@ -22,9 +22,8 @@ export function pendingCommands(state: RunState): readonly Command[] {
     const { attempt } = instance;
     if (instance.phase === "projecting") commands.push({ type: "projectStep", instance, attempt });
     if (instance.phase === "binding") commands.push({ type: bindingCommand(instance), instance, attempt });
-    if (instance.phase === "backoff" && !state.timers.has(timerOf(instance, "retry"))) {
+    if (instance.phase === "backoff" && !state.timers.has(timerOf(instance, "retry")))
       throw new Error(`"${instance.path}" backs off without a timer.`);
-    }
   }
   return commands;
 }

@@ -46,9 +46,8 @@ class Decisions {
 
   decide<T extends Json>(compute: () => T): T {
     const index = this.taken.length;
-    if (this.#recorded !== undefined && index >= this.#recorded.length) {
+    if (this.#recorded !== undefined && index >= this.#recorded.length)
       throw new Error("The recorded decisions do not fit the graph.");
-    }
     const decision = this.#recorded === undefined ? compute() : (this.#recorded[index] as T);
     this.taken.push(decision);
     return decision;

@@ -100,9 +100,8 @@ const PATTERNS: Readonly<Record<Exclude<BuiltInPattern, "card">, RegExp>> = {
 export function findBuiltIn(kind: BuiltInPattern, text: string): readonly Found[] {
   if (kind === "card") return findCards(text);
   const found: Found[] = [];
-  for (const { 0: match, 1: before = "", index } of text.matchAll(PATTERNS[kind])) {
+  for (const { 0: match, 1: before = "", index } of text.matchAll(PATTERNS[kind]))
     found.push({ start: index - before.length, end: index + match.length });
-  }
   return found;
 }
 

@@ -116,9 +116,8 @@ class Collector {
       return;
     }
     if (node.kind === "map") {
-      for (const [name, { key, value }] of node.entries) {
+      for (const [name, { key, value }] of node.entries)
         this.addEntry(value, { what, kind, key: { name, at: key }, isPlainServer });
-      }
       return;
     }
     const message = `${capitalize(what)} must be a list, not ${describeNode(node)}.`;

@@ -47,9 +47,7 @@ function checkSlot(slot: Slot, { step, isList }: Reader, checked: Checked): void
     const isListOfAll = domains.domainOf.has(reference.step) && domains.domainOf.get(reference.step) !== domain;
     const schema = isListOfAll ? undefined : outputSchemaOf(graph.byId.get(reference.step));
     checkPath(slot, reference.path, { schema, says: `the \`output_schema\` of '${reference.step}'` }, problems);
-  } else if (reference.to === "input") {
-    checkInput(slot, reference.path, { domain, workflow, checked });
-  }
+  } else if (reference.to === "input") checkInput(slot, reference.path, { domain, workflow, checked });
 }
 
 function checkInput(

@@ -23,9 +23,8 @@ export function checkWorkflow(workflow: Workflow, graph: StepGraph, problems: Pr
     checkEach(step, domains, { graph, problems });
     checkItems(step, domains, problems);
   }
-  for (const slot of workflow.storagePath === undefined ? [] : slotsOf(workflow.storagePath)) {
+  for (const slot of workflow.storagePath === undefined ? [] : slotsOf(workflow.storagePath))
     checkStepExists(slot, graph, problems);
-  }
   for (const option of ["concurrency", "rate", "debounce"] as const) {
     const { key } = workflow[option] ?? {};
     for (const slot of key === undefined ? [] : slotsOfValue(key))

@@ -170,9 +170,8 @@ export function toProperties(
     const described = schema["$ref"] === undefined ? schema : { allOf: [schema] };
     const full = { ...described, description: says, ...(value === undefined ? {} : { default: value }) };
     properties[key] = isAlone ? full : writer.optional(full);
-    for (const name of also) {
+    for (const name of also)
       properties[name] = writer.optional({ ...described, description: `The same as \`${key}\`.` });
-    }
     if (within !== undefined) {
       const named = within.names.map((name) => [name, writer.optional(schema)] as const);
       inner[within.key] = { ...inner[within.key], ...Object.fromEntries(named) };

@@ -171,9 +171,8 @@ export class Reader {
   }
 
   wrongType(node: YamlNode, { name }: Spot, { expected, kinds }: Expectation): undefined {
-    if (findBracesKey(node) !== undefined && kinds.includes("text")) {
+    if (findBracesKey(node) !== undefined && kinds.includes("text"))
       return this.refuse({ code: "UNQUOTED_BRACES", at: node, message: READ_AS_MAP });
-    }
     if (isNull(node) && this.rules.nulls === "refused") {
       const message = `${name} has no value.`;
       return this.refuse({ code: "WRONG_TYPE", at: node, message, remedy: "Add one, or remove the key." });

@@ -132,9 +132,8 @@ function readTag(
   reader: Reader,
 ): string | undefined {
   const entry = owner.map.entries.get(tag);
-  if (entry !== undefined && !reader.isAbsent(entry.value)) {
+  if (entry !== undefined && !reader.isAbsent(entry.value))
     return tagShape.read(entry.value, { name: `\`${tag}\``, path: tag, key: entry.key }, reader);
-  }
   if (usual !== undefined) return usual;
   const message = `${owner.name} has no \`${tag}\`.`;
   const texts = { message, remedy: `Add \`${tag}:\`.`, ...missing?.(owner.map) };

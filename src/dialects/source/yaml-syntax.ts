@@ -52,9 +52,8 @@ function isAboutQuotes({ code, message }: YAMLError): boolean {
 function findOpenQuote(textEnd: number, tokens: readonly CST.Token[]): Range | undefined {
   const open = [...tokens];
   for (let token = open.pop(); token !== undefined; token = open.pop()) {
-    if (isQuoted(token) && token.offset + token.source.length === textEnd) {
+    if (isQuoted(token) && token.offset + token.source.length === textEnd)
       return { start: token.offset, end: token.offset + 1 };
-    }
     for (const child of childrenOf(token)) open.push(child);
   }
   return undefined;

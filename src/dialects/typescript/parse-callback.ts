@@ -65,9 +65,8 @@ function read(
     }
   }
   for (const node of all) {
-    for (const [scope, { name }] of declaredBy(node, parents)) {
+    for (const [scope, { name }] of declaredBy(node, parents))
       names.set(scope, (names.get(scope) ?? new Set()).add(name));
-    }
   }
   return { parameters: all.find(isFunction)?.params ?? [], expressions, parents, names, uses, reassigned };
 }

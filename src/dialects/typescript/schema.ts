@@ -10,12 +10,11 @@ export function jsonSchema<T>(schema: { readonly [keyword: string]: unknown }): 
 /** What is recorded has the schema's input side: there are no transforms between a value and its record. */
 export function toJsonSchema(schema: Schema<unknown>): JsonObject {
   const { vendor, jsonSchema: converter } = schema["~standard"];
-  if (converter === undefined) {
+  if (converter === undefined)
     throw invalid(
       `A schema of ${vendor} cannot say what it takes as JSON Schema`,
       "Use one of zod 4.2 or arktype 2.1.28, or `jsonSchema<T>({...})`.",
     );
-  }
   try {
     const { $schema: _, ...said } = converter.input({ target: "draft-2020-12" });
     return said as JsonObject;

@@ -23,12 +23,11 @@ export function define<T>(
   workflow: string,
   callback: (root: Scope) => T,
 ): { readonly definition: OpenDefinition; readonly result: T } {
-  if (slots[SLOT] !== undefined) {
+  if (slots[SLOT] !== undefined)
     throw invalid(
       `The workflow \`${workflow}\` is defined within \`${slots[SLOT].workflow}\``,
       "Define it outside, and `call` it.",
     );
-  }
   const definition: Omit<OpenDefinition, "current"> = {
     workflow,
     functions: new Map(),

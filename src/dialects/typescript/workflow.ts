@@ -115,12 +115,11 @@ export function workflow<R, In extends object = Record<never, never>, Filled ext
   });
   const graph = toGraph(name, options, flow);
   const [problem] = checkGraph(graph);
-  if (problem !== undefined) {
+  if (problem !== undefined)
     throw invalid(
       `The workflow \`${name}\` cannot run: ${problem.path === undefined ? "" : `${problem.path}: `}${problem.message.replace(/\.$/, "")}`,
       "Change the step named.",
     );
-  }
   const functions = [...definition.functions].map(([key, does]) => [`${name}/${key}`, does] as const);
   return { name, graph, functions: new Map(functions), place: placeOfCaller().words };
 }

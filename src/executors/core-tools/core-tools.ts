@@ -311,9 +311,8 @@ function commandTool(run: RunCommand | undefined): CoreTool {
     },
     async ({ command, args = [], timeout_seconds: seconds }, call, signal) => {
       if (call.step !== undefined) refuseUngranted(grantOf(call.step.settings), "code", "sandbox");
-      if (run === undefined) {
+      if (run === undefined)
         throw new PawlError("COMMANDS_NOT_ALLOWED", { message: "`core.linux.executeCommand` is switched off." });
-      }
       const { stdout, stderr, exitCode } = await run({ command, args, timeoutMs: (seconds ?? 30) * 1_000 }, signal);
       return succeeded({ stdout, stderr, exit_code: exitCode });
     },

@@ -124,13 +124,10 @@ function diffTool(folder: DefinitionFolder): CoreTool {
       const found = await folder.read(path);
       checkRevision(asked, path, found.revision);
       const text = decodeUtf8(found.content, "keep");
-      if (text === undefined) {
+      if (text === undefined)
         throw new PawlError("FILE_NOT_TEXT", { message: `${path} is not UTF-8 text, so a diff cannot change it.` });
-      }
       const patched = await applyDiff(text, diff);
-      if (patched === undefined) {
-        throw new PawlError("DIFF_NOT_APPLIED", { message: `The diff does not fit ${path}.` });
-      }
+      if (patched === undefined) throw new PawlError("DIFF_NOT_APPLIED", { message: `The diff does not fit ${path}.` });
       return succeeded(noteChange(input, await folder.write(path, Buffer.from(patched)), call));
     },
   );

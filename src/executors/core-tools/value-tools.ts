@@ -151,9 +151,8 @@ export class StoredValues {
   ): Promise<void> {
     const until = ttlSeconds == null ? {} : { expires_at: this.#now() + ttlSeconds * 1_000 };
     const text = writeExact({ app_id: name.appId, key: name.key, value, ...until });
-    if (Buffer.byteLength(text) > MAX_VALUE_BYTES) {
+    if (Buffer.byteLength(text) > MAX_VALUE_BYTES)
       throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A value has at most ${MAX_VALUE_BYTES} bytes.` });
-    }
     await (files ?? (await this.#own())).write(this.#pathOf(name), text);
   }
 
@@ -163,9 +162,8 @@ export class StoredValues {
   }
 
   #pathOf({ appId, key }: ValueName): string {
-    if (key.length > MAX_KEY_CHARS) {
+    if (key.length > MAX_KEY_CHARS)
       throw new PawlError("MCP_ARGUMENTS_INVALID", { message: `A key has at most ${MAX_KEY_CHARS} characters.` });
-    }
     const told = key
       .replace(/[^A-Za-z0-9]+/g, "-")
       .slice(0, 40)

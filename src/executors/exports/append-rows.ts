@@ -235,9 +235,8 @@ async function settleNote(files: FileStorage, path: string, note: Note): Promise
   const { pending, done } = note;
   if (pending === undefined) return { ...note, end: size, size };
   const { keys, from, to, hash: wanted, isWhole } = pending;
-  if (size >= to && hashOf(await files.readRange(path, { from, to })) === wanted) {
+  if (size >= to && hashOf(await files.readRange(path, { from, to })) === wanted)
     return { done: [...done, ...keys], length: to, pending: undefined, end: size, size };
-  }
   // Where nothing can be half written, what lies there is another process's.
   const end = isWhole || files.extendsAtomically === true ? size : Math.min(size, from);
   return { done, length: isWhole ? undefined : note.length, pending: undefined, end, size };

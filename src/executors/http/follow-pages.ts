@@ -34,9 +34,8 @@ export async function followPages(
       return fail("OUTPUT_TOO_LARGE", "the pages are larger than `limits.max_output_bytes` or the step allows", input);
     items.push(...found);
     const next = findNext({ body, headers, found, items, number }, { input, page, pages });
-    if (next === undefined || number >= pages.max) {
+    if (next === undefined || number >= pages.max)
       return { ...outcome, output: { ...outcome.output, body: items, pages: number, hasMore: next !== undefined } };
-    }
     if (URL.parse(next.url)?.origin !== origin) return fail("HTTP_FAILED", "the next page is at another server", input);
     page = next;
   }

@@ -142,9 +142,8 @@ export class McpServers {
   /** Throws `MCP_TOOL_UNKNOWN`, `MCP_TOOL_NOT_ALLOWED`, and where the server cannot be asked what the connection throws. */
   async findTool({ server, tool }: Pick<ToolRequest, "server" | "tool">, signal: AbortSignal): Promise<ServerTool> {
     const { settings } = await this.#entryOf(server);
-    if (!("problem" in settings) && !isToolAllowed(settings.tools ?? {}, tool)) {
+    if (!("problem" in settings) && !isToolAllowed(settings.tools ?? {}, tool))
       throw refusal("MCP_TOOL_NOT_ALLOWED", `The tool \`${tool}\` of the MCP server "${server}" is switched off.`);
-    }
     const { tools: offered } = await this.#listTools(server, signal);
     const found = offered.find(({ name }) => name === tool);
     if (found !== undefined) return found;

@@ -125,7 +125,7 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
   const cwd = resolve(around.folder, texts.resolve(settings.cwd ?? "", "cwd"));
   const { confinedTo, reach } = around;
   const { server_path: path, command, venv } = settings;
-  if (path === undefined) {
+  if (path === undefined)
     return {
       kind: "process",
       command: texts.resolve(command ?? "", "command"),
@@ -136,7 +136,6 @@ function resolveProcess(settings: ServerSettings, { texts, around }: Resolving):
       reach,
       firstOnPath: [],
     };
-  }
   const script = resolve(around.folder, texts.resolve(path, "server_path"));
   const python = venv === undefined ? around.python : resolve(around.folder, texts.resolve(venv, "venv"));
   const program = toProgram(script, python);

@@ -104,15 +104,13 @@ function toOutcome(url: URL, response: Response, text: string): Outcome {
   const answer = parseJson(text);
   const error = isJsonObject(answer) ? findError(answer) : undefined;
   if (error !== undefined) return toToolFailure(error);
-  if (response.ok && isJsonObject(answer) && "data" in answer) {
+  if (response.ok && isJsonObject(answer) && "data" in answer)
     return { status: "succeeded", output: answer["data"] ?? null, costMicro: 0 };
-  }
-  if (response.status >= 300 && response.status < 400) {
+  if (response.status >= 300 && response.status < 400)
     return failed(
       "ENDPOINT_FAILED",
       `The tool endpoint ${url.origin} answered with a redirect, which is not followed.`,
     );
-  }
   const shown = text.trim() === "" ? "nothing" : shorten(text);
   return failed(
     "ENDPOINT_FAILED",
@@ -170,9 +168,8 @@ function toPawlError({ code, message, details }: Failed, filePath: string): Pawl
 
 function readFileAnswer(answer: Json, filePath: string): DefinitionFile {
   const { content, encoding, revision } = isJsonObject(answer) ? answer : {};
-  if (typeof content !== "string") {
+  if (typeof content !== "string")
     throw new PawlError("ENDPOINT_FAILED", { message: `${filePath}: the tool endpoint's answer has no \`content\`.` });
-  }
   const text = decodeContent(content, encoding);
   return { content: text, ...(typeof revision === "string" ? { revision } : {}) };
 }

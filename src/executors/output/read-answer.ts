@@ -33,9 +33,8 @@ const MAX_SHOWN_VIOLATIONS = 3;
 
 /** Turns an agent's words into the step's output. With a schema the output fits it; without one, text that holds an object or a list becomes that. */
 export async function readAnswer(answer: RawAnswer, validate: Validate | undefined): Promise<Answer> {
-  if (answer.structured === undefined && removeFence(answer.text) === "") {
+  if (answer.structured === undefined && removeFence(answer.text) === "")
     return { ok: false, code: "OUTPUT_EMPTY", message: "The agent's answer was empty.", details: {}, retryable: true };
-  }
   if (validate === undefined) return { ok: true, output: answer.structured ?? readLoosely(answer) };
   try {
     return await check(

@@ -195,9 +195,8 @@ export function pickUser(uidMap: string): number | undefined {
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(Number))
     .map(([first = 0, , count = 0]) => ({ first, end: first + count }));
-  if (ranges.some(({ first, end }) => first <= FIRST_FREE_USER && end >= FIRST_FREE_USER + FREE_USERS)) {
+  if (ranges.some(({ first, end }) => first <= FIRST_FREE_USER && end >= FIRST_FREE_USER + FREE_USERS))
     return FIRST_FREE_USER + randomInt(FREE_USERS);
-  }
   // In a container with its own 65,536 ids: above those of people and below `nobody`.
   const own = ranges.find(({ first, end }) => first === 0 && end >= 65_536);
   return own === undefined ? undefined : 61_184 + randomInt(4_000);

@@ -84,14 +84,12 @@ const getScreenContent: ToolHandler<"get_screen_content"> = async ({ gate, table
   const session = table.find(session_id);
   const fail = (error: string) => ({ success: false, session_id, ...lookAt(session), screen_content: null, error });
   if (session === undefined) return fail(`${SESSION_NOT_FOUND}: there is no session '${session_id}'.`);
-  if (line_count !== null && !(Number.isInteger(line_count) && line_count > 0)) {
+  if (line_count !== null && !(Number.isInteger(line_count) && line_count > 0))
     return fail("The line_count must be a whole number from 1 on.");
-  }
 
   await session.flush();
-  if (request.offset != null && !(Number.isInteger(request.offset) && request.offset >= 0)) {
+  if (request.offset != null && !(Number.isInteger(request.offset) && request.offset >= 0))
     return fail("The offset must be a whole number from 0 on.");
-  }
   const from = request.offset ?? undefined;
   const { text, isTruncated, next } =
     from === undefined ? readContent(session, content_mode, line_count) : readFrom(session.stream, from);

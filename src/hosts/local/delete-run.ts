@@ -8,9 +8,8 @@ export class RerunGuard {
 
   /** A rerun begins. Throws `RUN_NOT_FOUND` if the run is being deleted. Returns the release. */
   begin(runId: string): () => void {
-    if (this.#deleting.has(runId)) {
+    if (this.#deleting.has(runId))
       throw new PawlError("RUN_NOT_FOUND", { message: `The run "${runId}" that this one repeats is being deleted.` });
-    }
     this.#beginning.set(runId, (this.#beginning.get(runId) ?? 0) + 1);
     return () => {
       const left = (this.#beginning.get(runId) ?? 0) - 1;
@@ -21,9 +20,8 @@ export class RerunGuard {
 
   /** The run is deleted. Throws `RUN_NEEDED` while a rerun of it begins. Returns the release. */
   delete(runId: string): () => void {
-    if (this.#beginning.has(runId)) {
+    if (this.#beginning.has(runId))
       throw new PawlError("RUN_NEEDED", { message: `Another run begins to take outcomes of ${runId} over.` });
-    }
     this.#deleting.add(runId);
     return () => this.#deleting.delete(runId);
   }
@@ -34,11 +32,10 @@ const PAGE = 50;
 /** Throws `RUN_NEEDED` while a rerun of it goes on, and `RUN_NOT_ENDED`. */
 export async function deleteRun(journal: Journal, record: RunRecord): Promise<void> {
   const unfinished = await findUnfinishedRepeat(journal, record.id);
-  if (unfinished !== undefined) {
+  if (unfinished !== undefined)
     throw new PawlError("RUN_NEEDED", {
       message: `The run ${unfinished.id} takes outcomes of ${record.id} over and has not ended.`,
     });
-  }
   if (await journal.deleteRun(record.no)) return;
   throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
 }

@@ -124,16 +124,14 @@ export class RunRequests {
         await run.durable();
         return run.toRecord();
       }
-      if (path !== undefined && !isAwaited(run.state, path, name)) {
+      if (path !== undefined && !isAwaited(run.state, path, name))
         throw new PawlError("EVENT_NOT_AWAITED", {
           message: `"${path}" does not wait for the event "${name}" any more.`,
         });
-      }
-      if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS) {
+      if ((run.state.signals.get(name)?.length ?? 0) >= MAX_UNREAD_SIGNALS)
         throw new PawlError("SIGNALS_FULL", {
           message: `The run holds ${MAX_UNREAD_SIGNALS} unread signals "${name}".`,
         });
-      }
       const seq = run.apply({ type: "signalReceived", at: clock.now(), name, ...(key && { key }) }, stored.stored);
       run.values.keep(seq, stored.value, stored.bytes);
       run.addAnswer(id);

@@ -46,9 +46,8 @@ export async function rebuildRun(
     for (const { seq, event } of rows) {
       if ("sealed" in event && event.sealed !== undefined) sealed.push({ seq, text: event.sealed });
       if (event.type === "runStarted") started = event;
-      if (event.type === "callResolved" && !state.graphs.has(event.graph)) {
+      if (event.type === "callResolved" && !state.graphs.has(event.graph))
         state.graphs.set(event.graph, await loadGraph(journal, event.graph, graphs));
-      }
       wanted = refold(state, event);
       applied(state, event);
     }
@@ -68,11 +67,10 @@ export async function loadGraph(
   const text = await journal.readPinned(hash);
   if (text === undefined) throw new PawlError("JOURNAL_DAMAGED", { message: `The pinned graph ${hash} is missing.` });
   const graph = parseExact(text) as Graph;
-  if (graph.format !== GRAPH_FORMAT) {
+  if (graph.format !== GRAPH_FORMAT)
     throw new PawlError("GRAPH_FORMAT_UNKNOWN", {
       message: `The graph has format ${String(graph.format)}; this Pawl reads ${GRAPH_FORMAT}.`,
     });
-  }
   const indexed = indexGraph(graph, hash);
   graphs.set(hash, indexed);
   return indexed;

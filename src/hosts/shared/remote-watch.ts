@@ -88,9 +88,8 @@ export function toRelayed(notice: RunNotice): JsonObject | undefined {
 function readRelayed({ type, path, attempt, at, event, code, message }: JsonObject): RunNotice | "look" | undefined {
   if (type === "event") return "look";
   if (type === "unstalled") return { type };
-  if (type === "stalled") {
+  if (type === "stalled")
     return typeof code === "string" && typeof message === "string" ? { type, code, message } : undefined;
-  }
   if (typeof path !== "string" || typeof attempt !== "number") return undefined;
   if (type === "dispatched" && typeof at === "number") return { type, path, attempt, at };
   if (type === "progress" && event !== undefined) return { type, path, attempt, event };

@@ -38,13 +38,11 @@ export async function findAgentsWorkflow(
   }
   const { graph } = report.definition;
   const { dialect, settings } = graph;
-  if (traitsOf(graph).input !== "message") {
+  if (traitsOf(graph).input !== "message")
     throw notFound(name, `"${name}" is a ${dialect} workflow: ask for it with POST /workflows/run/sync.`);
-  }
   const own: AgentsWorkflowKind = settings["workflow_kind"] === "graph" ? "graph" : "linear";
-  if (kind === undefined || kind === own) {
+  if (kind === undefined || kind === own)
     return { definition: report.definition, ...(named.in === "file" ? { file: named.registered.file } : {}) };
-  }
   const route = `POST /execution/workflows/${own}/${encodeURIComponent(name.toWellFormed())}/run`;
   throw notFound(name, `"${name}" is a ${own} workflow: ask for it with ${route}.`);
 }

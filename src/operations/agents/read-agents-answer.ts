@@ -58,9 +58,7 @@ export async function readWorkflowAnswer(
   const steps = read.map(({ code: _, ...step }) => step);
   const common = { workflow_name: record.workflow, run_id: record.id, steps };
   const { outcome } = result;
-  if (outcome.is === "completed") {
-    return { ...common, ...readOutput(outcome.output, steps), error: null };
-  }
+  if (outcome.is === "completed") return { ...common, ...readOutput(outcome.output, steps), error: null };
   const failed = read.find(({ status }) => status === "failed");
   if (failed === undefined) return { ...common, status: "failed", final_message: null, error: outcome.message };
   const last = read.findLast(({ message, step }) => step < failed.step && message !== null)?.message ?? asked;

@@ -47,12 +47,11 @@ export async function showAgent(app: AgentApplication, name: string): Promise<Sh
   const sources = await readAgentSources(app);
   const source = sources.find(({ agents }) => agents.some((agent) => agent.name === name));
   const part = source?.agents.find((agent) => agent.name === name);
-  if (source === undefined || part === undefined) {
+  if (source === undefined || part === undefined)
     throw notFound(
       name,
       sources.flatMap(({ agents }) => agents.map((agent) => agent.name)),
     );
-  }
   const servers = await serversOf(part, source, app);
   return {
     name,

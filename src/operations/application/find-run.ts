@@ -9,9 +9,8 @@ export async function findRun(app: Pick<Stores, "records">, idOrPrefix: string):
 
 async function findRunIn(journal: Journal, idOrPrefix: string): Promise<RunRecord> {
   const record = idOrPrefix === "" ? undefined : await journal.findRun(idOrPrefix);
-  if (record === "ambiguous") {
+  if (record === "ambiguous")
     throw new PawlError("RUN_AMBIGUOUS", { message: `"${idOrPrefix}" is the beginning of more than one run's id.` });
-  }
   if (record === undefined) throw new PawlError("RUN_NOT_FOUND", { message: `There is no run "${idOrPrefix}".` });
   return record;
 }

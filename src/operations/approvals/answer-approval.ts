@@ -28,14 +28,12 @@ export async function findApproval(app: Stores, address: string): Promise<Addres
   const record = await findRun(app, colon === -1 ? address : address.slice(0, colon));
   // Also where the run has ended: whether somebody else was first the host knows.
   if (colon !== -1) return { record, ...toPlace(address.slice(colon + 1)) };
-  if (record.completedAt !== undefined) {
+  if (record.completedAt !== undefined)
     throw new PawlError("RUN_FINISHED", { message: `The run ${record.id} has ended: ${record.status}.` });
-  }
   const open = await listApprovals(await app.records(), record);
   const [only] = open;
-  if (only === undefined) {
+  if (only === undefined)
     throw new PawlError("APPROVAL_NOT_OPEN", { message: `The run ${record.id} has no open approval.` });
-  }
   if (open.length === 1) return { record, path: only.path, asked: only.asked };
   throw new PawlError("USAGE", {
     message: `The run has ${open.length} open approvals.`,
@@ -105,9 +103,8 @@ function costIn(amounts: Json | undefined): number {
 }
 
 async function checkEdit(open: OpenApproval, { answer, edited }: Answer): Promise<void> {
-  if (edited !== undefined && !open.allow_edit) {
+  if (edited !== undefined && !open.allow_edit)
     throw new PawlError("APPROVAL_EDIT_REFUSED", { message: `The approval "${open.path}" does not take edited data.` });
-  }
   // A form is filled in, and what is shown may lack something.
   const isForm = open.schema !== null && answer === "approve";
   if (edited === undefined && !isForm) return;

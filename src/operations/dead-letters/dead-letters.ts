@@ -226,9 +226,8 @@ async function findDeadLetter(app: Stores, id: string): Promise<FoundDeadLetter>
   const isHeld = instance?.phase === "held";
   const failures = keeps ? state.failures : [];
   const failed = isHeld ? explainHeld(instance) : failures.find((failure) => failure.path === path);
-  if (failed === undefined) {
+  if (failed === undefined)
     throw new PawlError("DEAD_LETTER_NOT_FOUND", { message: `There is no dead letter "${id}".` });
-  }
   const { note, ...fate } = await new LetterFates(app).find(record.id, path);
   return { ...fate, record, letter: toDeadLetter(record, { ...failed, isHeld }, note), isHeld };
 }

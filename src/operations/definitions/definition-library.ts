@@ -124,9 +124,8 @@ export class DefinitionLibrary {
 function isSameVersion(known: Entry, text: string, read: RegisteredFile): boolean {
   if (known.text !== text) return false;
   const { read: before } = known;
-  if (!before.isValid || !read.isValid) {
+  if (!before.isValid || !read.isValid)
     return before.isValid === read.isValid && isSameList(before.problems, read.problems);
-  }
   return graphsOf(before) === graphsOf(read);
 }
 

@@ -90,9 +90,8 @@ async function listBeside(appDir: string): Promise<readonly string[]> {
 /** Those that cannot be used go by the names that they would have. */
 export function definitionsIn(read: RegisteredFile): readonly RegisteredDefinition[] {
   const { file, definitions, isValid, problems, names } = read;
-  if (isValid) {
+  if (isValid)
     return definitions.map((definition) => ({ name: definition.graph.name, file, report: { definition, problems } }));
-  }
   const known = names.length === 0 ? [stemOf(file)] : names;
   return known.map((name) => ({ name, file, report: { problems } }));
 }

@@ -64,9 +64,8 @@ export class EventFeed implements RunObserver {
    * that something is missing: the runs were deleted, or the id is of another history. Throws `REQUEST_INVALID`.
    */
   follow({ tenantId, after }: FollowOptions, stop: AbortSignal): AsyncGenerator<StreamedEvent> {
-    if (after !== undefined && !EVENT_ID.test(after)) {
+    if (after !== undefined && !EVENT_ID.test(after))
       throw new PawlError("REQUEST_INVALID", { message: "The id is none of this stream." });
-    }
     // Asked for at once: what is committed from now on lies behind it.
     const begin = this.#begin(after);
     begin.catch(() => undefined);

@@ -21,9 +21,8 @@ export function toUseLimits(wanted: WantedLimits): UseLimits | undefined {
     ...(maxSeconds === undefined ? {} : { maxDurationMs: Math.round(maxSeconds * 1_000) }),
   };
   for (const limit of Object.values(uses)) {
-    if (!Number.isSafeInteger(limit) || limit < 0) {
+    if (!Number.isSafeInteger(limit) || limit < 0)
       throw new PawlError("USAGE", { message: `A limit of a run is a number from 0; ${limit} is none.` });
-    }
   }
   return Object.keys(uses).length === 0 ? undefined : uses;
 }

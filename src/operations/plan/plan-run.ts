@@ -53,9 +53,8 @@ export async function planRun(app: StartPorts, startable: Startable, request: Pl
   const { graph } = definition;
   const budgets = budgetsOf(prepared, planner.steps);
   const warnings = [...flight.problems.map(({ message, remedy }) => `${message} ${remedy}`), ...planner.warnings];
-  if (budgets.length > 0 && planner.steps.some(({ price }) => price.is === "unpriced")) {
+  if (budgets.length > 0 && planner.steps.some(({ price }) => price.is === "unpriced"))
     warnings.push("Under a budget, models without a known price are refused with PRICE_UNKNOWN before they are asked.");
-  }
   return {
     workflow: graph.name,
     dialect: graph.dialect,

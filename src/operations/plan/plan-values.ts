@@ -38,7 +38,7 @@ function* valuesOf(expr: Expr, known: KnownValues): Generator<Json | undefined> 
     readsItem ||= root === "item";
   });
   const items = readsItem ? (known.items ?? []) : [undefined];
-  for (const item of items) {
+  for (const item of items)
     yield evaluate(expr, {
       path: ({ root, path, readsJson }) => {
         if (root === "input") return readPath(known.input, path, readsJson);
@@ -46,7 +46,6 @@ function* valuesOf(expr: Expr, known: KnownValues): Generator<Json | undefined> 
         return root === "index" ? 0 : undefined;
       },
     });
-  }
 }
 
 /** Undefined: it is not known, or differs from item to item. */
@@ -71,9 +70,7 @@ export async function tokensOf(expr: Expr, known: KnownValues, assumptions: Assu
     }
     return most;
   }
-  if (expr.op === "path") {
-    return expr.root === "steps" ? known.outputTokens(expr.name ?? "") : assumptions.value_tokens;
-  }
+  if (expr.op === "path") return expr.root === "steps" ? known.outputTokens(expr.name ?? "") : assumptions.value_tokens;
   let sum =
     expr.op === "text" ? countTokens(expr.parts.filter((part) => typeof part === "string").join(""), assumptions) : 0;
   for (const child of childrenOf(expr)) {

@@ -36,16 +36,14 @@ export function costOf({ price, count, attempts, perAttempt, cap }: Priced): Pla
   if (price.kind === "simulated") return { is: "simulated", usd: 0 };
   const whole = perAttempt === undefined ? undefined : perAttempt * attempts;
   const instance = whole === undefined || (cap !== undefined && cap < whole) ? cap : whole;
-  if (instance === undefined && price.kind !== "priced") {
+  if (instance === undefined && price.kind !== "priced")
     return {
       is: "unpriced",
       usd: null,
       because: price.kind === "unknown" ? price.reason : "its model has no known price",
     };
-  }
-  if (instance === undefined) {
+  if (instance === undefined)
     return { is: "unbounded", usd: null, because: "its prompt holds all outputs of a fan-out of unknown length" };
-  }
   if (count.is === "unknown") return { is: "unbounded", usd: null, because: count.because };
   return { is: "bounded", usd: toUsd(instance * count.count) };
 }
@@ -53,9 +51,8 @@ export function costOf({ price, count, attempts, perAttempt, cap }: Priced): Pla
 const USUAL_CALL = { input: 10_000, output: 10_000 };
 
 export async function describePrice(price: ModelPrice): Promise<PlannedStep["price"]> {
-  if (price.kind !== "priced") {
+  if (price.kind !== "priced")
     return { is: price.kind === "simulated" ? "simulated" : "unpriced", input: null, output: null };
-  }
   // Dollars for a million tokens are micro-dollars for one.
   const input = await price.costMicro({ input: USUAL_CALL.input, output: 0 });
   const output = await price.costMicro({ input: 0, output: USUAL_CALL.output });

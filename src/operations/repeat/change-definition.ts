@@ -34,9 +34,8 @@ function findAddress({ name: workflow, flow }: Graph, name: string): string {
   // A step that only wraps the work of the same name stands for it.
   const [first, ...others] = fitting.filter((each) => !fitting.some((other) => other === `${each}/${name}`));
   if (first !== undefined && others.length === 0) return first;
-  if (first !== undefined) {
+  if (first !== undefined)
     throw invalid(`changes.steps.${name}`, `stands for ${fitting.length} steps`, `Name one of: ${fitting.join(", ")}.`);
-  }
   const meant = didYouMean(name, [...new Set(all.flatMap(({ id, address }) => [id, address]))]);
   const known = all.map(({ address }) => address).slice(0, 20);
   throw new PawlError("STEP_NOT_FOUND", {
@@ -130,9 +129,8 @@ async function changeAgent(
   if (definition.graph.dialect === "typescript")
     return { ...step, input: { op: "object", entries: { ...changed, ...literalOf("prompt", prompt) } } };
   const written = await compilePrompt(definition, step.id, prompt);
-  if (written === undefined) {
+  if (written === undefined)
     throw invalid(`changes.steps.${name}.prompt`, "cannot be changed: the definition has no such prompt");
-  }
   const { follows: _, itemFields: __, usesItem: ___, ...rest } = step;
   const { follows, itemFields, usesItem } = written.step;
   return {

@@ -37,13 +37,12 @@ function findStep({ history, record }: RunReading, wanted: string): string {
   const outer = paths.filter((path) => !paths.some((other) => path.startsWith(`${other}/`)));
   const [only] = outer;
   if (only !== undefined && outer.length === 1) return only;
-  if (only !== undefined) {
+  if (only !== undefined)
     throw new PawlError("USAGE", {
       message: `"${wanted}" is ${outer.length} steps of the run ${record.id}.`,
       remedy: `Name one of: ${outer.slice(0, MAX_NAMED).join(", ")}.`,
       details: { paths: outer.slice(0, MAX_LISTED) },
     });
-  }
   throw unknownStep(record.id, wanted, entries);
 }
 

@@ -67,9 +67,8 @@ export function readForkChanges(given: Json, target?: string): ForkChanges {
   for (const [step, change] of Object.entries(steps)) read.set(step, readStepChange(change, `changes.steps.${step}`));
   const own = Object.fromEntries(OF_TARGET.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
   if (Object.keys(own).length > 0) {
-    if (target === undefined || target === "") {
+    if (target === undefined || target === "")
       throw invalid(`changes.${Object.keys(own)[0]}`, "belongs to a step: name one with `from_step`, or use `steps`");
-    }
     read.set(target, { ...read.get(target), ...readStepChange(own, "changes") });
   }
   return {

@@ -60,9 +60,8 @@ export async function prepareRepetition(
   changes?: Json,
 ): Promise<PreparedRepetition> {
   const record = await findRun(app, request.run);
-  if (record.completedAt === undefined) {
+  if (record.completedAt === undefined)
     throw new PawlError("RUN_NOT_ENDED", { message: `The run ${record.id} has not ended: ${record.status}.` });
-  }
   const records = await app.records();
   const reading = await readRunHistory(records, record);
   const fromPath = findRerunStep(reading, request.fromStep);
@@ -212,12 +211,11 @@ function refuseMissing({ name, flow }: Graph, fromPath: string): void {
     .split("/")) {
     if (here === undefined) return;
     const step: Flow["steps"][number] | undefined = here.steps.find((each) => each.id === id);
-    if (step === undefined) {
+    if (step === undefined)
       throw new PawlError("STEP_NOT_FOUND", {
         message: `The definition of "${name}" as it is now has no step "${id}".`,
         remedy: "Begin at another step, or use the definition that the run began with.",
       });
-    }
     here = step.kind === "flow" ? step.flow : undefined;
   }
 }

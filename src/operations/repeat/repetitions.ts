@@ -145,12 +145,11 @@ async function prepareFork(
   app: DefinitionPorts,
   { changes, ...request }: RepetitionRequest & { readonly changes: JsonObject },
 ): Promise<PreparedRepetition> {
-  if (Object.keys(changes).length === 0) {
+  if (Object.keys(changes).length === 0)
     throw new PawlError("CHANGE_INVALID", {
       message: "A fork changes something, and `changes` is empty.",
       remedy: "Say what is to be different, or use a rerun.",
     });
-  }
   const { steps } = changes;
   const changed = isJsonObject(steps) ? Object.keys(steps) : [];
   const [only] = changed;

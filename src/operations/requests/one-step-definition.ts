@@ -77,9 +77,8 @@ function jitInput(details: JsonObject): InputExpr {
 function llmInput(details: JsonObject): InputExpr {
   const prompt = textOf(details, "prompt");
   const promptTemplate = textOf(details, "promptTemplate");
-  if ((prompt === undefined) === (promptTemplate === undefined)) {
+  if ((prompt === undefined) === (promptTemplate === undefined))
     throw invalid("It needs a `prompt` or a `promptTemplate`, and not both.");
-  }
   const model = textOf(details, "model");
   const outputFormat = textOf(details, "outputFormat");
   const parameters = objectOf(details, "parameters");

@@ -97,11 +97,10 @@ async function askWorkflow(
   if (ran.is === "unanswered") throw ran.error;
   const result = ran.is === "ended" ? await readRunResult(await app.records(), ran.record) : undefined;
   const output = result?.outcome.is === "completed" ? result.outcome.output : undefined;
-  if (output === undefined || !isJsonObject(output)) {
+  if (output === undefined || !isJsonObject(output))
     throw new PawlError("CONTEXT_UNAVAILABLE", {
       message: `"${workflow}" did not say who asks: its run ${ran.record.id} ${result === undefined ? "waits" : "has no such output"}.`,
     });
-  }
   const said = output["resultType"] === "generic" && isJsonObject(output["data"]) ? output["data"] : output;
   return Object.fromEntries(Object.entries(said).filter(([name]) => isTrusted(name)));
 }

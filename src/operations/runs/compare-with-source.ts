@@ -31,9 +31,8 @@ export async function compareWithSource(
   }
   const scriptFile =
     typeof agent === "string" && agent.startsWith("simulated:") ? agent.slice("simulated:".length) : undefined;
-  if (scriptFile !== undefined && typeof pinned === "string" && hasChanged(await textOf(scriptFile, ""), pinned)) {
+  if (scriptFile !== undefined && typeof pinned === "string" && hasChanged(await textOf(scriptFile, ""), pinned))
     changes.push(`${scriptFile} has changed since the run began; ${script}.`);
-  }
   return changes;
 }
 

@@ -8,9 +8,8 @@ import type { Driving, Stores } from "../application/ports.ts";
  */
 export async function removeEnded(app: Stores & Driving, idOrPrefix: string): Promise<string> {
   const { id, status, completedAt } = await findRun(app, idOrPrefix);
-  if (completedAt === undefined) {
+  if (completedAt === undefined)
     throw new PawlError("RUN_NOT_ENDED", { message: `The run ${id} has not ended: ${status}.` });
-  }
   await (await app.host()).deleteRun(id);
   await (await app.service()).deadLetters.forget(id);
   return id;

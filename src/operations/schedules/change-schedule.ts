@@ -112,36 +112,32 @@ function refuseDefined(
 ): void {
   if (schedule.source === "api") return;
   const { cron, timezone } = timetable;
-  if (cron !== schedule.cron || timezone !== schedule.timezone) {
+  if (cron !== schedule.cron || timezone !== schedule.timezone)
     throw new PawlError("SCHEDULE_DEFINED", {
       message: `The definition of "${schedule.workflow}" says when it starts.`,
     });
-  }
   const settings = schedule.says ?? {};
   const said = (["input", "overlap", "catchUp"] as const).find(
     (each) =>
       Object.hasOwn(settings, each) && writeExact(change[each] ?? schedule[each]) !== writeExact(schedule[each]),
   );
-  if (said !== undefined) {
+  if (said !== undefined)
     throw new PawlError("SCHEDULE_DEFINED", {
       message: `The definition of "${schedule.workflow}" says the \`${said}\` of this schedule.`,
     });
-  }
-  if (change.enabled === true && schedule.disabledReason === "definition_removed") {
+  if (change.enabled === true && schedule.disabledReason === "definition_removed")
     throw new PawlError("SCHEDULE_DEFINED", {
       message: `The definition of "${schedule.workflow}" has no schedule any more.`,
     });
-  }
 }
 
 /** Removes a schedule with the record of its slots, and returns its whole id. Throws `SCHEDULE_NOT_FOUND`, `SCHEDULE_DEFINED`. */
 export async function removeSchedule(app: ScheduleApplication, id: string): Promise<string> {
   const schedule = await findSchedule(app, id);
-  if (schedule.source !== "api" && schedule.disabledReason !== "definition_removed") {
+  if (schedule.source !== "api" && schedule.disabledReason !== "definition_removed")
     throw new PawlError("SCHEDULE_DEFINED", {
       message: `The definition of "${schedule.workflow}" has this schedule: removed here, it would come back.`,
     });
-  }
   await (await app.service()).schedules.remove(schedule.id);
   return schedule.id;
 }

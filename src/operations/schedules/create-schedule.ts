@@ -68,12 +68,11 @@ export function neverFires(cron: string): PawlError {
 
 /** Checks what is known before a run. Who answers agents may be configured where the schedule is fired, and not here. */
 export async function checkStart(app: StartPorts, workflow: string, input: JsonObject): Promise<void> {
-  if (workflow.includes("\n") || workflow.trimStart().startsWith("{")) {
+  if (workflow.includes("\n") || workflow.trimStart().startsWith("{"))
     throw new PawlError("REQUEST_INVALID", {
       message: "A schedule starts a workflow of the application: the text of a definition cannot be scheduled.",
       remedy: "Save it in `workflows/`, and give its name.",
     });
-  }
   try {
     await prepareSubmission(app, { workflow, input });
   } catch (error) {

@@ -94,9 +94,7 @@ async function toDefinedEdit(
       ? {}
       : { ...noLongerSaid(schedule), ...says, says: says ?? null }),
   };
-  if (!isBack && !hasMoved) {
-    return Object.keys(others).length === 0 ? undefined : { version, at: now, changes: others };
-  }
+  if (!isBack && !hasMoved) return Object.keys(others).length === 0 ? undefined : { version, at: now, changes: others };
   const next = toNext(await openFireTimes(defined), { id, jitterSeconds, afterMs: now });
   return {
     version,

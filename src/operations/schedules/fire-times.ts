@@ -60,9 +60,8 @@ export class FireTimes {
 
 /** Throws `CRON_INVALID`, `TIMEZONE_INVALID`. */
 export async function openFireTimes({ cron, timezone }: Timetable): Promise<FireTimes> {
-  if (!isTimezone(timezone)) {
+  if (!isTimezone(timezone))
     throw new PawlError("TIMEZONE_INVALID", { message: `There is no time zone "${timezone.slice(0, 100)}".` });
-  }
   const fault = await explainCron(cron);
   if (fault !== undefined) throw new PawlError("CRON_INVALID", { message: `"${cron.slice(0, 100)}": ${fault}` });
   const { Cron } = await import("croner");

@@ -34,9 +34,8 @@ export async function syncSaved(app: SavedApplication): Promise<void> {
     const { definition } = await reportOnSaved(app, stored);
     if (definition === undefined) continue;
     await armSaved(app, stored, definition.graph);
-    if (stored.startsBy === undefined) {
+    if (stored.startsBy === undefined)
       await definitions.markStart({ ...stored, startsBy: startsByOf(definition.graph) });
-    }
   }
   for (const { source, workflow, tenantId } of await schedules.list({})) {
     if (source !== "saved") continue;

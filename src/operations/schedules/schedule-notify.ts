@@ -73,9 +73,8 @@ function readUrl(channel: string, given: Json | undefined): string {
   if (!isJsonObject(given) || typeof url !== "string") throw invalid(channel, "must be `{url}`");
   refuseOthers(channel, given, "url");
   const parsed = /\s/.test(url) ? null : URL.parse(url);
-  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) {
+  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:"))
     throw invalid(`${channel}.url`, "must begin with http:// or https://");
-  }
   if (/\$\{\w+\}/.test(url)) throw invalid(`${channel}.url`, "variables are not read here");
   return url;
 }

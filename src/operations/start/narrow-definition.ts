@@ -21,12 +21,11 @@ export function narrowDefinition(
 function startAtStep(definition: CompiledDefinition, step: string): CompiledDefinition {
   const { graph } = definition;
   const { flow } = graph;
-  if (flow.kind !== "machine") {
+  if (flow.kind !== "machine")
     throw new PawlError("NOT_SUPPORTED", {
       message: `"${graph.name}" is no state machine: its first step cannot be chosen.`,
       remedy: "Leave `startAt` out.",
     });
-  }
   const ids = flow.steps.map(({ id }) => id);
   if (!ids.includes(step)) {
     const meant = didYouMean(step, ids);

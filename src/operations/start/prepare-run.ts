@@ -156,18 +156,16 @@ async function readRequestedRun(
 ): Promise<{ readonly input: JsonObject; readonly startAt?: string }> {
   const { requestFile, inputPairs, inputFile, folder } = requested;
   const { graph } = found.definition;
-  if (traitsOf(graph).input !== "request") {
+  if (traitsOf(graph).input !== "request")
     throw new PawlError("USAGE", {
       message: `\`--request\` belongs to UHLP workflows; "${graph.name}" is a ${graph.dialect} workflow.`,
       remedy: "Give the input with `-i key=value` or `--input FILE.json`.",
     });
-  }
-  if (inputPairs.length > 0 || inputFile !== undefined) {
+  if (inputPairs.length > 0 || inputFile !== undefined)
     throw new PawlError("USAGE", {
       message: "`--request` is the whole input: it takes neither `-i` nor `--input` beside it.",
       remedy: "Leave one of them out.",
     });
-  }
   const request = await readRequestFile({ file: requestFile, folder, workflowId: graph.name });
   const { work, requestId, requestData, context } = request;
   if (work.kind !== "workflow" || !isNameOf(work.workflowId, found)) {

@@ -106,12 +106,11 @@ export async function findSubmitted(
 }
 
 async function findPart(text: string, part: string, loading: Omit<TextOrigin, "folders">): Promise<Submitted> {
-  if (!isText(text)) {
+  if (!isText(text))
     throw new PawlError("REQUEST_INVALID", {
       message: `\`part\` names one workflow of a text, and "${text}" is a name.`,
       remedy: "Leave `part` out, or send the text of the file as `workflow`.",
     });
-  }
   const { definition, problems } = await reportOnSent(text, { folders: [], ...loading, select: { name: part } });
   if (definition === undefined) throw definitionInvalid(undefined, problems);
   if (definition.graph.name === part) return { definition };

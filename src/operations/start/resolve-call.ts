@@ -73,9 +73,8 @@ export async function findCalled(
     around: { appDir, agentsFile: loading.agentsFile, file },
   };
   if (isJsonObject(workflow)) return compileText(writeExact(workflow), origin);
-  if (typeof workflow !== "string") {
+  if (typeof workflow !== "string")
     throw new PawlError("WORKFLOW_NOT_FOUND", { message: `${writeExact(workflow)} names no workflow.` });
-  }
   if (workflow.includes("\n") && !onlyNames) return compileText(workflow, origin);
   refuseUngranted(grant, "workflows", workflow);
   const folders = isSent ? [] : [...(file === undefined ? [] : [dirname(file)]), appDir];

@@ -81,9 +81,7 @@ async function offer(app: Publishing, event: Offered): Promise<Published> {
       return keptUntil(event);
     }
     // A wait that has begun meanwhile may have claimed it.
-    if (!(await events.claim(event.id, wait, app.clock.now()))) {
-      return givenTo((await events.find(event.id))?.claim);
-    }
+    if (!(await events.claim(event.id, wait, app.clock.now()))) return givenTo((await events.find(event.id))?.claim);
     if (await deliver(app, event, wait)) return givenTo(wait);
   }
 }

@@ -139,9 +139,8 @@ function addRoute(
   const here = placeOf(target, trigger.place);
   const pattern = parsePathPattern(trigger.pathPattern);
   if ("fault" in pattern) return problem(target, "ROUTE_INVALID", `${here}: ${pattern.fault}`);
-  if (isAtRoot && isReserved(pattern)) {
+  if (isAtRoot && isReserved(pattern))
     return problem(target, "ROUTE_RESERVED", `${here}: "${trigger.pathPattern}" is a path of the service itself.`);
-  }
   const known = routes.add({ method: trigger.method, pattern, target: { ...target, trigger } });
   if (known === undefined) return undefined;
   const there = placeOf(known.target, known.target.trigger.place);

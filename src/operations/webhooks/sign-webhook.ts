@@ -71,14 +71,12 @@ export function checkStandard({ secrets, headers, body, nowMs }: ReceivedMessage
   const scheme = "webhook-signature";
   const { "webhook-id": id, "webhook-timestamp": timestamp, [scheme]: given } = headers;
   if (given === undefined) return { scheme, is: "absent" };
-  if (id === undefined || timestamp === undefined) {
+  if (id === undefined || timestamp === undefined)
     return { scheme, is: "wrong", reason: "`webhook-id` and `webhook-timestamp` belong to it." };
-  }
   const expected = secrets.map((secret) => `v1,${standardSignature(secret, { id, timestamp, body })}`);
   // Several may be there while a secret is being replaced.
-  if (!given.split(" ").some((each) => expected.some((one) => isSame(each, one)))) {
+  if (!given.split(" ").some((each) => expected.some((one) => isSame(each, one))))
     return { scheme, is: "wrong", reason: "It is not that of this id, time and body with this secret." };
-  }
   const apartMs = Math.abs(nowMs - Number(timestamp) * 1_000);
   if (apartMs <= TOLERANCE_MS) return { scheme, is: "right" };
   return {

@@ -72,7 +72,7 @@ export async function tellRefused(
     error: shown,
     timestamp: at,
   };
-  for (const written of writeNotices(notify, notice, body)) {
+  for (const written of writeNotices(notify, notice, body))
     await addDelivery(app, {
       ...written,
       names: [schedule.id, slot.seq, written.url],
@@ -82,5 +82,4 @@ export async function tellRefused(
       createdAt: app.clock.now(),
       tenantId: schedule.tenantId,
     });
-  }
 }

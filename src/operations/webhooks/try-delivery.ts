@@ -53,17 +53,15 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 export async function tryDelivery(delivery: Delivery, parts: TryParts, signal: AbortSignal): Promise<Tried> {
   const { app } = parts;
   const { deliveries } = await app.service();
-  if (delivery.round === 1 && (await deliveries.isClosed(delivery))) {
+  if (delivery.round === 1 && (await deliveries.isClosed(delivery)))
     return { is: "skipped", reason: "The receiver has answered 410 before: it is gone." };
-  }
   const written = delivery.readsEnv ? resolveEnv(delivery.url, app.config.env).trim() : delivery.url;
   if (written === "") return { is: "skipped", reason: `${delivery.url} is not set any more.` };
-  if (!delivery.readsEnv && /\$\{\w+\}/.test(written)) {
+  if (!delivery.readsEnv && /\$\{\w+\}/.test(written))
     return {
       is: "skipped",
       reason: "Variables are read for workflows of the application, not for what a client sends.",
     };
-  }
   const at = app.clock.now();
   const body = await readBodyOf(app, delivery.id).catch((error: unknown) => {
     if (isPawlError(error) && error.code.startsWith("BLOB_")) return undefined;

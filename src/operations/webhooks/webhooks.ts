@@ -188,25 +188,23 @@ export const verifyWebhook = defineOperation({
   mcp: NO_MODEL,
   async handle({ app }: OperationContext<Place>, { body, headers }) {
     const { secret, previous_secret: previous } = app.config.settings.webhook;
-    if (secret === undefined) {
+    if (secret === undefined)
       throw new PawlError("USAGE", {
         message: "There is no secret to check with.",
         remedy: "Set WEBHOOK_SECRET to what the sender signs with.",
       });
-    }
     const checks = checkSignatures({
       secrets: [secret, ...(previous === undefined ? [] : [previous])],
       headers: Object.fromEntries(headers.map(toHeader)),
       body,
       nowMs: app.clock.now(),
     });
-    if (checks.every(({ is }) => is === "absent")) {
+    if (checks.every(({ is }) => is === "absent"))
       throw new PawlError("USAGE", {
         message: "No header given bears a signature.",
         remedy:
           "Give those of the request: -H 'X-Sandcastle-Signature: ...', or -H 'webhook-id: ...' with webhook-timestamp and webhook-signature.",
       });
-    }
     const wrong = checks.filter(({ is }) => is === "wrong");
     if (wrong.length === 0) return { checks };
     throw new PawlError("WEBHOOK_SIGNATURE_WRONG", {

@@ -194,12 +194,11 @@ export const removeWorkflow = defineOperation({
   },
   async handle({ app }: OperationContext<DefinitionPorts>, input) {
     const isKept = (await findKept(app, input.name)) !== undefined;
-    if (isKept && (await findSaved(app, input.name)) !== undefined) {
+    if (isKept && (await findSaved(app, input.name)) !== undefined)
       throw new PawlError("NAME_TAKEN_TWICE", {
         message: `"${input.name}" is in the library of terminal workflows and saved through the service.`,
         remedy: `Rename the first: pawl workflows rename ${input.name} NEW-NAME`,
       });
-    }
     await (isKept ? removeKept(app, input.name) : remove(app, input.name));
     return { name: input.name };
   },

@@ -13,13 +13,12 @@ export interface DatabaseAddress {
 export function readDatabaseUrl(text: string): DatabaseAddress {
   const url = text.replace(/^postgres(?:ql)?(?:\+\w+)?:/i, "postgresql:");
   const isPostgres = url.startsWith("postgresql://");
-  if (!isPostgres || !URL.canParse(url)) {
+  if (!isPostgres || !URL.canParse(url))
     throw new PawlError("CONFIG_INVALID", {
       message: "`database.url` (DATABASE_URL) is not the address of a PostgreSQL database.",
       remedy:
         "Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE; in user and password escape special characters.",
     });
-  }
   const { host: named, pathname, searchParams } = new URL(url);
   const host = named || (searchParams.get("host") ?? "localhost");
   return { url, host, shown: `${host}${pathname}` };

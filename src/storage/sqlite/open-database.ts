@@ -102,12 +102,11 @@ function refusePartialPage(database: DatabaseSync, path: string): void {
 }
 
 function upgrade(database: DatabaseSync, { path, readOnly }: SqliteOptions): void {
-  if (readOnly === true) {
+  if (readOnly === true)
     throw new PawlError("JOURNAL_IO", {
       message: `${path} was written by an older Pawl and is open for reading only.`,
       remedy: "Run `pawl db migrate`.",
     });
-  }
   migrate(database);
 }
 

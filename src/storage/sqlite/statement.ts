@@ -72,9 +72,8 @@ export function prepareTupleQuery<Row extends readonly unknown[]>(
   const statement: StatementSync = database.prepare(text);
   // Node has it from 22.16 on.
   const canReturnArrays = typeof statement.setReturnArrays === "function";
-  if (!canReturnArrays) {
+  if (!canReturnArrays)
     return { all: (...parameters) => statement.all(...parameters).map((row) => Object.values(row) as unknown as Row) };
-  }
   statement.setReturnArrays(true);
   return statement as unknown as TupleQuery<Row>;
 }

@@ -74,9 +74,8 @@ export class Gatekeeper {
       throw new PawlError("UNAUTHORIZED", { message });
     }
     await this.#limit(`key ${key.id}`);
-    if (!reaches(key, scope)) {
+    if (!reaches(key, scope))
       throw new PawlError("FORBIDDEN", { message: `The key "${key.name}" does not have the scope \`${scope}\`.` });
-    }
     c.set("key", key);
   }
 

@@ -75,17 +75,15 @@ export function checkHost(
   return (c) => {
     if (hosts === undefined) return;
     const host = c.req.header("host");
-    if (host !== undefined && host !== lastGood && !hosts.has(hostOf(`http://${host}`))) {
+    if (host !== undefined && host !== lastGood && !hosts.has(hostOf(`http://${host}`)))
       throw new PawlError("HOST_REFUSED", { message: "The host that the request names is not this machine." });
-    }
     lastGood = host;
     const origin = c.req.header("origin");
-    if (origin !== undefined && origin !== `http://${host}` && !allowedOrigins.includes(origin)) {
+    if (origin !== undefined && origin !== `http://${host}` && !allowedOrigins.includes(origin))
       throw new PawlError("HOST_REFUSED", {
         message: "Pages of other origins may not send requests here.",
         remedy: "List the origin, with its scheme and its port, under `server.cors_origins`.",
       });
-    }
   };
 }
 

@@ -24,9 +24,8 @@ export function callerOf(c: Context<HttpEnv>): Caller {
 /** The key that a request bears in its header; `sent`: in its body. Throws `REQUEST_INVALID`. */
 export function idempotencyKeyOf(c: Context<HttpEnv>, sent?: string): string | undefined {
   const header = c.req.header("idempotency-key");
-  if (header !== undefined && sent !== undefined && header !== sent) {
+  if (header !== undefined && sent !== undefined && header !== sent)
     throw new PawlError("REQUEST_INVALID", { message: "The header and the body name two idempotency keys." });
-  }
   const key = header ?? sent;
   if (key === undefined || /^[\x20-\x7e]{1,255}$/.test(key)) return key;
   throw new PawlError("REQUEST_INVALID", { message: "An idempotency key has 1 to 255 printable ASCII characters." });

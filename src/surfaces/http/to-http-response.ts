@@ -17,9 +17,8 @@ export function toHttpResponse(outcome: RunResult["outcome"], ids: ErrorIds): Re
   }
   const { resultType, data } = shapeResult(outcome);
   if (resultType === "httpResponse") return shapedResponse(data);
-  if (resultType === "error" || resultType === "application_error" || resultType === "framework_error") {
+  if (resultType === "error" || resultType === "application_error" || resultType === "framework_error")
     return shapedError(data, ids);
-  }
   return json(data, 200);
 }
 

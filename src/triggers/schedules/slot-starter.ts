@@ -83,12 +83,11 @@ export class SlotStarter {
     const known = await (await app.records()).journal.findRun(runId);
     // The process that started it died before it could record it.
     if (known !== undefined) return { state: "started", runId };
-    if (!schedule.enabled) {
+    if (!schedule.enabled)
       return {
         state: "skipped",
         reason: schedule.disabledReason === "definition_removed" ? "definition_removed" : "disabled",
       };
-    }
     const underWay = await this.#runningOf(schedule);
     // Another process has started it since.
     if (underWay.includes(runId)) return { state: "started", runId };

@@ -44,9 +44,8 @@ export function failInstance(
   }
   instance.failure = failure;
   const caught = instance.step.catch;
-  if (caught !== undefined && instance.phase !== "catch" && instance.scope.phase === "open") {
+  if (caught !== undefined && instance.phase !== "catch" && instance.scope.phase === "open")
     return openBeside(turn, instance, "catch", caught);
-  }
   assignVariables(turn, instance, options.projected?.assigned);
   const outcome: InstanceOutcome = { status: "failed", failure, known: options.projected?.projected };
   if (options.projected === undefined) project(turn, instance, outcome);

@@ -23,9 +23,8 @@ export function closeScope(turn: Turn, scope: Scope): void {
 function closeInstance(turn: Turn, scope: Scope, instance: Instance): void {
   switch (instance.phase) {
     case "dispatched":
-      if (scope.phase === "cancelling") {
+      if (scope.phase === "cancelling")
         turn.commands.push({ type: "abortTask", path: instance.path, attempt: instance.attempt });
-      }
       return;
     case "body":
     case "catch":

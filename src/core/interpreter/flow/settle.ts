@@ -51,9 +51,8 @@ export function settleItem(turn: Turn, { scope, step, item }: Item, outcome: Ins
   }
   state.settled += 1;
   // A fan-out responds with its whole list, filled as items end: the result must not depend on which one is last.
-  if (indexed.step.kind === "respond" && outcome.status === "succeeded") {
+  if (indexed.step.kind === "respond" && outcome.status === "succeeded")
     scope.result = state.items === SINGLE_ITEM ? outcome.handle : { kind: "list", handles: state.handle };
-  }
   if (outcome.status === "failed") applyFailure(turn, { scope, step, item }, outcome.failure, status);
   endEarly(turn, scope, outcome);
   if (scope.phase !== "open") {
@@ -211,9 +210,8 @@ export function leaveStep(turn: Turn, scope: Scope, step: number): void {
   turn.state.noteWay?.(stepPath(scope.path, indexed.escapedId, state.visit, SINGLE_ITEM), taken);
   const target = transitions[taken]?.to;
   const isAnswered = typeof target === "string" || target?.end === "success";
-  if (outcome === "failure" && isAnswered && state.lossesBefore !== undefined) {
+  if (outcome === "failure" && isAnswered && state.lossesBefore !== undefined)
     forgetLosses(turn, scope, state.lossesBefore);
-  }
   if (typeof target === "string") {
     turn.work.push({ type: "visitStep", scope, step: scope.flow.indexOf.get(target) ?? 0 });
   } else endMachine(turn, { scope, id: indexed.step.id, state }, target ?? untaken(outcome, transitions));

@@ -38,9 +38,8 @@ function endingOf(state: RunState, root: Scope | undefined): NonNullable<RunStat
 function explainBudget({ budget, now, startedAt }: RunState): string {
   if (budget.exhausted !== undefined) return budget.exhausted;
   const { maxDurationMs } = budget.uses;
-  if (maxDurationMs !== undefined && now - startedAt >= maxDurationMs) {
+  if (maxDurationMs !== undefined && now - startedAt >= maxDurationMs)
     return `The run has taken the ${maxDurationMs / 1_000} s that it may take.`;
-  }
   const usedUp = findUsedUp(budget);
   if (usedUp?.of === "tokens") return `The run has used ${usedUp.used} tokens and may use ${usedUp.limit}.`;
   if (usedUp?.of === "tries") return `The run has made the ${usedUp.limit} tries of steps that it may make.`;

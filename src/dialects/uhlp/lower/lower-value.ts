@@ -52,9 +52,8 @@ const VARIABLE = /\$?\$\{([A-Z_][A-Z0-9_]*)\}/g;
  * `${NAME}`; names in small letters are those of templates. `noteName` is told of each name.
  */
 export function withVariables(expr: Expr, noteName: (name: string) => void): Expr {
-  if (expr.op !== "literal" || typeof expr.value !== "string") {
+  if (expr.op !== "literal" || typeof expr.value !== "string")
     return mapChildren(expr, (child) => withVariables(child, noteName));
-  }
   const text = expr.value;
   const found = [...text.matchAll(VARIABLE)];
   if (found.length === 0) return expr;
@@ -132,9 +131,8 @@ function lowerEntries({ entries }: YamlMap, scope: ValueScope): readonly (readon
 
 function lowerParam(node: YamlNode, scope: ValueScope): Expr {
   if (node.kind === "list") return { op: "list", items: node.items.map((item) => lowerParam(item, scope)) };
-  if (node.kind === "map") {
+  if (node.kind === "map")
     return toObject([...node.entries].map(([name, { value }]) => [name, lowerParam(value, scope)] as const));
-  }
   const isExpression = typeof node.value === "string" && node.value.startsWith("$.");
   return isExpression ? lowerValue(node, scope) : literal(toJson(node));
 }

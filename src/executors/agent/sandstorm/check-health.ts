@@ -38,9 +38,8 @@ export async function checkHealth(
 }
 
 function describe(body: Json | undefined, url: URL): Health {
-  if (!isJsonObject(body) || typeof body["status"] !== "string") {
+  if (!isJsonObject(body) || typeof body["status"] !== "string")
     return { ok: false, detail: `${toShownUrl(url)} does not answer like a Sandstorm server.` };
-  }
   const version = typeof body["version"] === "string" ? `, version ${body["version"]}` : "";
   const missing = namesNotSet(body["env"]);
   const lacks = missing.length === 0 ? "" : `, not set there: ${missing.join(", ")}`;

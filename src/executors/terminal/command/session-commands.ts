@@ -166,9 +166,8 @@ export class SessionCommands {
   #keepHead(command: ShellCommand): void {
     const { begin } = command;
     if (begin === undefined || (command.head?.length ?? 0) >= HEAD_BYTES) return;
-    if (command.head === undefined || this.#stream.start <= begin) {
+    if (command.head === undefined || this.#stream.start <= begin)
       command.head = this.#stream.end - begin >= HEAD_BYTES ? this.#stream.read(begin, begin + HEAD_BYTES) : undefined;
-    }
   }
 
   #tell(): void {

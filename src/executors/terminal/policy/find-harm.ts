@@ -130,9 +130,8 @@ class Search implements Finding {
       const isNumber = /^[\d.]+[smhd]?$/.test(next);
       if (!isOption && !isNumber && positions-- <= 0) break;
       rest.shift();
-      if (isOption && name === "env" && /^(?:-\w*S|--split-string)/.test(next)) {
+      if (isOption && name === "env" && /^(?:-\w*S|--split-string)/.test(next))
         return this.#judgeText([next.replace(/^(?:-\w*S|--split-string=?)/, ""), ...rest].join(" "));
-      }
       if (/^-\w$/.test(next) && wrapper.takes?.includes(next.slice(1)) === true) rest.shift();
       if (isNumber) positions = Math.min(positions, 0);
     }

@@ -205,9 +205,8 @@ class Reader implements ReadText {
         const [, name, value = ""] = ASSIGNMENT.exec(word) ?? [];
         if (name !== undefined) this.#context.variables.set(name, value);
       }
-    } else if (words[0] === "set" && words[1] !== undefined && /^\w+$/.test(words.at(-2) ?? "")) {
+    } else if (words[0] === "set" && words[1] !== undefined && /^\w+$/.test(words.at(-2) ?? ""))
       this.#context.variables.set(words.at(-2) ?? "", words.at(-1) ?? "");
-    }
     if (words.length === 0 && command.writes.length === 0) return undefined;
     const isPiped = command.from !== undefined || isPipe(operator);
     const within = this.#functions.map(({ name }) => name);

@@ -221,9 +221,8 @@ function lastWritten(buffer: IBuffer, row: number, columns: number): number {
   const line = buffer.getLine(row);
   for (let column = columns - 1; column >= 0; column -= 1) {
     const cell = line?.getCell(column);
-    if (cell !== undefined && (cell.getChars() !== "" || !cell.isBgDefault() || cell.isInverse() !== 0)) {
+    if (cell !== undefined && (cell.getChars() !== "" || !cell.isBgDefault() || cell.isInverse() !== 0))
       return column + Math.max(cell.getWidth(), 1);
-    }
   }
   return 0;
 }
@@ -249,9 +248,8 @@ function colourOf(cell: IBufferCell, which: "foreground" | "background"): string
   const isFront = which === "foreground";
   const colour = isFront ? cell.getFgColor() : cell.getBgColor();
   const code = isFront ? 38 : 48;
-  if (isFront ? cell.isFgRGB() : cell.isBgRGB()) {
+  if (isFront ? cell.isFgRGB() : cell.isBgRGB())
     return `;${code};2;${(colour >> 16) & 255};${(colour >> 8) & 255};${colour & 255}`;
-  }
   return (isFront ? cell.isFgPalette() : cell.isBgPalette()) ? `;${code};5;${colour}` : "";
 }
 

@@ -277,9 +277,8 @@ export class TerminalSession {
   #expectEcho(input: string, begun: TypedLine): ExpectedEcho {
     const { submitted, current } = readTypedLines(NOTHING_TYPED, input);
     const before = this.screen.readCursorLine();
-    if (begun.text === "" && before.trim() !== "") {
+    if (begun.text === "" && before.trim() !== "")
       this.#prompts = [before, ...this.#prompts.filter((known) => known !== before)].slice(0, KNOWN_PROMPTS);
-    }
     const lines = [
       ...submitted.map((typed) => ({ typed, isSubmitted: true })),
       ...(current === NOTHING_TYPED ? [] : [{ typed: current, isSubmitted: false }]),

@@ -97,9 +97,8 @@ function toState(text: string): State {
 /** The rows before the input, then the rest; or the normal screen, then that of a full-screen program. */
 function toCaptures(state: State, maxHistoryRows: number): readonly string[] {
   const first = -Math.min(state.historyRows, maxHistoryRows);
-  if (state.isAlternate) {
+  if (state.isAlternate)
     return [first < 0 ? capture(`-J -S ${first} -E -1`) : NOTHING, capture("-J -a"), capture("-N -S 0")];
-  }
   const begin = Math.max(rowOfInput(state), first);
   return [begin > first ? capture(`-J -S ${first} -E ${begin - 1}`) : NOTHING, NOTHING, capture(`-J -S ${begin}`)];
 }

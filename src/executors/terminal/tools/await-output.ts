@@ -19,9 +19,8 @@ export const awaitOutput: ToolHandler<"await_output"> = async ({ gate, table }, 
     error,
   });
   if (session === undefined) return fail(`${SESSION_NOT_FOUND}: there is no session '${session_id}'.`);
-  if (!(timeout >= 0 && timeout <= MAX_TIMEOUT_SECONDS)) {
+  if (!(timeout >= 0 && timeout <= MAX_TIMEOUT_SECONDS))
     return fail(`The timeout must be from 0 to ${MAX_TIMEOUT_SECONDS} seconds.`);
-  }
   const compiled = await tryCompile(pattern);
   if ("problem" in compiled) return fail(`Invalid pattern: ${compiled.problem}`);
 

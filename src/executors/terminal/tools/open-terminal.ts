@@ -236,9 +236,8 @@ async function confineTerminal({ surroundings }: ToolParts, spec: PtySpec, { rea
   const folder = realpathSync(currentDir);
   const cwd = realpathSync(spec.cwd);
   const below = relative(folder, cwd);
-  if (below === ".." || below.startsWith(`..${sep}`) || below.startsWith(".")) {
+  if (below === ".." || below.startsWith(`..${sep}`) || below.startsWith("."))
     return { error: `A terminal in the sandbox opens in ${folder}, or in a folder below that is not hidden.` };
-  }
   const [command, ...args] = spec.command;
   try {
     const program = await confine({ command, args, env: spec.env, cwd, folder, reach });

@@ -80,18 +80,15 @@ function admit(
 
 function findProblem(request: Request, session: TerminalSession | undefined): string | undefined {
   const { session_id, command, timeout = 1, max_output_tokens: most = DEFAULT_TOKENS, env } = request;
-  if (!(timeout >= 0 && timeout <= MAX_TIMEOUT_SECONDS)) {
+  if (!(timeout >= 0 && timeout <= MAX_TIMEOUT_SECONDS))
     return `The timeout must be from 0 to ${MAX_TIMEOUT_SECONDS} seconds.`;
-  }
   if (!(most >= 1 && most <= MAX_TOKENS)) return `max_output_tokens must be from 1 to ${MAX_TOKENS}.`;
   const wrong = Object.keys(env ?? {}).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
   if (wrong !== undefined) return `'${wrong}' cannot be an environment variable.`;
-  if ([command, request.cwd, ...Object.values(env ?? {})].some((text) => text?.includes("\0"))) {
+  if ([command, request.cwd, ...Object.values(env ?? {})].some((text) => text?.includes("\0")))
     return "No command, folder or variable can hold a null character.";
-  }
-  if (session_id == null) {
+  if (session_id == null)
     return command == null ? "There is nothing to do: give a command, or the session_id of one that runs." : undefined;
-  }
   if (session === undefined) return `${SESSION_NOT_FOUND}: there is no session '${session_id}'.`;
   return session.isRunning || command == null ? undefined : "The program of the session has ended.";
 }
@@ -110,15 +107,13 @@ async function typeCommand(running: Running, text: string): Promise<ShellCommand
   const front = await findReader(running);
   const first = commands.running.at(-1);
   // One that ends just now is not in the way.
-  if (first !== undefined && first.shell.id === front?.id) {
+  if (first !== undefined && first.shell.id === front?.id)
     await awaitEnd({ ...running, deadline: Math.min(running.deadline, performance.now() + ENDING_MS) }, first);
-  }
   const busy = findBusy(session, front);
   if (busy !== undefined) return busy;
   const { text: begun } = session.typedLine;
-  if (begun !== "" && session.screen.readCursorLine().endsWith(begun)) {
+  if (begun !== "" && session.screen.readCursorLine().endsWith(begun))
     return "A line has been begun and not sent: end it with Enter, or delete it with C-u (send_input).";
-  }
   if (front?.shell === undefined) return undefined;
   const isNew = request.session_id == null;
   const { cwd, env } = isNew ? {} : request;

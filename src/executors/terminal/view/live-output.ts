@@ -101,9 +101,7 @@ export class LiveOutput implements OutputView {
       const data = this.#pending;
       this.#pending = "";
       this.#give({ type: "output", data });
-    } else if (!this.#session.isRunning) {
-      this.#give({ type: "ended", exitCode: this.#session.exitCode ?? null });
-    }
+    } else if (!this.#session.isRunning) this.#give({ type: "ended", exitCode: this.#session.exitCode ?? null });
   }
 
   #repainted(data: string): void {

@@ -93,9 +93,8 @@ export function recordAnswer(run: LiveRun, asked: Asked, { answer, who, stored, 
     run.apply({ type: "approvalCounted", at, path, ...said, ...identity });
     return true;
   }
-  if (question !== undefined && answer.answer === "approve") {
+  if (question !== undefined && answer.answer === "approve")
     raiseLimit(run, ledger, { instance, key: question.key, at, edited: answer.edited });
-  }
   const value = question === undefined ? stored.edited : stored.whole;
   const seq = run.apply({ type: "approvalAnswered", at, path, ...stored.fields, ...identity }, value?.stored);
   if (value !== undefined) run.values.keep(seq, value.value, value.bytes);

@@ -34,9 +34,8 @@ const PAGE = 500;
 
 export async function loadReusable(journal: Journal, { run, fromPath }: Lineage): Promise<ReusableOutcomes> {
   const record = await journal.findRun(run);
-  if (record === undefined || record === "ambiguous") {
+  if (record === undefined || record === "ambiguous")
     throw new PawlError("RUN_NOT_FOUND", { message: `The run "${run}" that this one repeats is not there.` });
-  }
   const found = new Found();
   for (let afterSeq = 0; ; afterSeq += PAGE) {
     await passTurn();

@@ -46,12 +46,10 @@ function collect(schema: Json | undefined, value: Json | undefined, at: SecretLe
 /** Finds the places where a masked value differs from the plain one. */
 export function findMaskedLeaves(plain: Json, masked: Json, at: SecretLeaf["at"] = []): SecretLeaf[] {
   if (plain === masked) return [];
-  if (Array.isArray(plain) && Array.isArray(masked) && plain.length === masked.length) {
+  if (Array.isArray(plain) && Array.isArray(masked) && plain.length === masked.length)
     return plain.flatMap((item, index) => findMaskedLeaves(item, masked[index] ?? null, [...at, index]));
-  }
-  if (isJsonObject(plain) && isJsonObject(masked) && haveSameKeys(plain, masked)) {
+  if (isJsonObject(plain) && isJsonObject(masked) && haveSameKeys(plain, masked))
     return Object.entries(plain).flatMap(([key, item]) => findMaskedLeaves(item, masked[key] ?? null, [...at, key]));
-  }
   return [{ at, value: plain }];
 }
 

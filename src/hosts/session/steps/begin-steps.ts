@@ -33,9 +33,8 @@ export async function resolveCall(run: LiveRun, instance: Instance, parts: StepP
   const secret = findInputSecrets(graph, call.input);
   const hidden = hideLeaves(call.input, secret);
   const stored = await toStoredValue(hidden, parts.writer, run);
-  if (stored === "too large") {
+  if (stored === "too large")
     throw new PawlError("OUTPUT_TOO_LARGE", { message: `The input of "${instance.path}" is too large.` });
-  }
   run.addPins(pinned.pins);
   run.addGraph(indexGraph(graph, pinned.graphHash));
   const projection = inputProjection(graph, stored.value as JsonObject, parts.tools);
@@ -73,9 +72,8 @@ export async function askApproval(
   const { values, ...noted } = await bindAll(run, instance, exprs);
   const [bound = null, shown = step.show === undefined ? { approved: true } : null] = values;
   const stored = await toStoredValue(shown, writer, run);
-  if (stored === "too large") {
+  if (stored === "too large")
     throw new PawlError("OUTPUT_TOO_LARGE", { message: `What "${path}" shows is too large.` });
-  }
   const message = writer.mask(typeof bound === "string" ? bound : writeExact(bound));
   const { reusable } = run;
   // Who repeats a run has asked for it too, and its file may say by now that others answer, or more of them.

@@ -56,8 +56,7 @@ export class RunExecutors {
     this.#keepers.delete(runId);
     const status = state.ending?.status;
     if (keepers === undefined || status === undefined) return;
-    for (const keeper of keepers) {
+    for (const keeper of keepers)
       keeper.runEnded?.({ runId, status, options }).catch((error: unknown) => this.#parts.broken(run, error));
-    }
   }
 }

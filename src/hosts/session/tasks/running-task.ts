@@ -368,9 +368,8 @@ export class RunningTask implements Task, StartNote {
     const { run, path, attempt } = this;
     const { clock, writer, policies } = this.#parts;
     const stored = await toStoredValue(policies.clean(this, value), writer, run);
-    if (stored === "too large") {
+    if (stored === "too large")
       throw new PawlError("OUTPUT_TOO_LARGE", { message: `The record "${key}" of "${path}" is too large.` });
-    }
     this.#refuseIfGone();
     run.apply({ type: "stepRecorded", at: clock.now(), path, attempt, key, ...lengthOf(stored) }, stored.stored);
     await run.durable();

@@ -24,9 +24,8 @@ export function maskJson<Value extends Json>(
 function maskParts(value: Json, mask: (text: string) => string): Json {
   if (typeof value === "string") return mask(value);
   if (Array.isArray(value)) return value.map((item) => maskParts(item, mask));
-  if (isJsonObject(value)) {
+  if (isJsonObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskParts(item, mask)]));
-  }
   const plain = writeExact(value);
   const masked = mask(plain);
   return masked === plain ? value : masked;

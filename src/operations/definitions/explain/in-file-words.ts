@@ -27,16 +27,14 @@ function stepsInWords(step: StepExplanation): readonly StepExplanation[] {
   const inside = step.flow === undefined ? undefined : flowInWords(step.flow);
   const [only] = inside?.steps ?? [];
   // The one inside is the step itself; around it is what becomes of its output.
-  if (step.says === undefined && only?.id === step.id && inside?.steps.length === 1) {
+  if (step.says === undefined && only?.id === step.id && inside?.steps.length === 1)
     return [{ ...step, ...only, after: step.after, transitions: step.transitions, when: step.when ?? only.when }];
-  }
   const sides = {
     ...(step.catch === undefined ? {} : { catch: flowInWords(step.catch) }),
     ...(step.finally === undefined ? {} : { finally: flowInWords(step.finally) }),
   };
-  if (step.place === undefined && step.says === undefined) {
+  if (step.place === undefined && step.says === undefined)
     return [inside, sides.catch, sides.finally].flatMap((flow) => flow?.steps ?? []);
-  }
   // When and how often it is done, its word tells.
   const own = step.says === undefined ? inside?.steps : inside?.steps.map(({ fan_out: _, ...each }) => each);
   const flow = inside === undefined || own === undefined || own.length === 0 ? undefined : { ...inside, steps: own };

@@ -68,13 +68,12 @@ async function findSource(app: FillingApplication, { name, named, standsIn }: Na
   if (named.includes("\0")) throw invalid(name, "a path holds no NUL");
   const folder = await toFolder(resolve(standsIn ?? app.appDir, named));
   // Whether it is there or not is nobody's business who may not read it.
-  if (standsIn === undefined && (folder === undefined || !(await isListed(app, folder)))) {
+  if (standsIn === undefined && (folder === undefined || !(await isListed(app, folder))))
     throw new PawlError("INPUT_INVALID", {
       message: `\`${name}\`: ${writeExact(named.slice(0, 100))} is no folder that a client may name.`,
       remedy:
         "Send the texts themselves, store them and write `storage:PREFIX`, or list the folder under `inputs.folders` in the configuration.",
     });
-  }
   if (folder === undefined) throw invalid(name, `there is no folder ${named}`);
   return folderSource(folder, named);
 }

@@ -37,9 +37,7 @@ export const MOST_FILES = 1_000;
 export async function readDirectory(source: FileSource, wanted: Wanted): Promise<readonly JsonObject[]> {
   const found = (await listAll(source, wanted)).filter(({ path }) => isWanted(path, wanted.include));
   found.sort((a, b) => (a.path < b.path ? -1 : 1));
-  if (found.length > wanted.maxFiles) {
-    throw tooMuch(source, `has ${found.length} files; ${wanted.maxFiles} are read`);
-  }
+  if (found.length > wanted.maxFiles) throw tooMuch(source, `has ${found.length} files; ${wanted.maxFiles} are read`);
   const items: JsonObject[] = [];
   let total = 0;
   for (const { path, bytes } of found) {

@@ -61,9 +61,8 @@ class Reader {
   oneOf<T extends string>(from: JsonObject, place: { path: string; name: string }, known: readonly T[]): T | undefined {
     const written = this.text(from, place.path, place.name);
     const found = known.find((each) => each === written);
-    if (written !== undefined && found === undefined) {
+    if (written !== undefined && found === undefined)
       this.report(`${place.path}/${place.name}`, `must be one of ${known.join(", ")}`);
-    }
     return found;
   }
 }
@@ -119,9 +118,8 @@ function checkDetails(reader: Reader, data: JsonObject, name: string): void {
   for (const text of TEXTS) {
     const value = ownField(details, text);
     // A body may be empty; nothing else here is read as a text of any length.
-    if (value !== undefined && value !== null && typeof value !== "string") {
+    if (value !== undefined && value !== null && typeof value !== "string")
       reader.report(`${path}/${text}`, "must be a string");
-    }
   }
   for (const object of OBJECTS) reader.object(details, path, object);
   reader.oneOf(details, { path, name: "bodyEncoding" }, ["utf8", "base64"]);
@@ -145,9 +143,8 @@ function readWork(reader: Reader, context: JsonObject): RequestedWork | undefine
   if (type === "JIT" || type === "LLM") return { kind: type === "JIT" ? "jit" : "llm", details };
   if (workflowId !== undefined) return readWorkflow(reader, { info, details, workflowId });
   if (type === "WORKFLOW") reader.report("/context/workflowInfo/workflowId", "is missing");
-  else if (ownField(context, "handlerType") === undefined) {
+  else if (ownField(context, "handlerType") === undefined)
     reader.report("/context", "must name `workflowInfo.workflowId`, or a `handlerType` with its `taskDetails`");
-  }
   return undefined;
 }
 

@@ -97,9 +97,8 @@ function detailsOf(requestData: JsonObject, name: string): JsonObject {
 function readBody({ method, body, bodyEncoding }: JsonObject): Json | undefined {
   const isEmpty = body === undefined || body === null || body === "";
   if (isEmpty && typeof method === "string" && BODILESS.has(method.toUpperCase())) return undefined;
-  if (typeof body !== "string" || isEmpty) {
+  if (typeof body !== "string" || isEmpty)
     throw new PawlError("INPUT_INVALID", { message: "The request has no body.", remedy: "Send a JSON body." });
-  }
   const text = bodyEncoding === "base64" ? decode(body) : body;
   const read = readJson(text);
   if (read.ok) return read.value;

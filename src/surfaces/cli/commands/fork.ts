@@ -47,12 +47,11 @@ export async function readChanges({
 function withSetting(changes: JsonObject, written: string): JsonObject {
   const equals = written.indexOf("=");
   const name = written.slice(0, Math.max(0, equals));
-  if (name === "") {
+  if (name === "")
     throw new PawlError("USAGE", {
       message: `\`--set ${sanitize(written)}\` has no name and value.`,
       remedy: "Write `--set score.model=haiku`, `--set input.limit=5` or `--set max_cost_usd=2`.",
     });
-  }
   const text = written.slice(equals + 1);
   const dot = name.lastIndexOf(".");
   if (dot === -1) return { ...changes, [name]: readChange(name, text) };

@@ -14,12 +14,11 @@ export interface ChosenServer {
  */
 export function chooseServer(options: CommonOptions, environment: NodeJS.ProcessEnv): ChosenServer | undefined {
   const isLocal = options.data !== undefined || options.app !== ".";
-  if (options.url !== undefined && isLocal) {
+  if (options.url !== undefined && isLocal)
     throw new PawlError("USAGE", {
       message: "`--url` names a server, `--app` and `--data` folders of this machine.",
       remedy: "Leave one of them out.",
     });
-  }
   const written = options.url ?? (isLocal ? undefined : setIn(environment, "PAWL_URL", "SANDCASTLE_URL"));
   if (written === undefined) return undefined;
   const apiKey = options.apiKey ?? setIn(environment, "PAWL_API_KEY", "SANDCASTLE_API_KEY");

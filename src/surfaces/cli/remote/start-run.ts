@@ -106,12 +106,11 @@ async function runRequest(
   const beside = Object.entries(others)
     .filter(([, value]) => value !== undefined)
     .map(([name]) => toFlag(name));
-  if (beside.length > 0) {
+  if (beside.length > 0)
     throw new PawlError("USAGE", {
       message: `\`--request\` is all that a server is sent: it takes no ${beside.join(", ")} beside it.`,
       remedy: "Leave one of them out.",
     });
-  }
   const request = await readRequestBody({ file, folder: process.cwd(), workflowId: workflow });
   const response = await client.request("/execute", {
     method: "POST",

@@ -21,12 +21,11 @@ export function addTerminals(program: Command, perform: Perform): void {
 
 async function attachTo(app: OpenApplication, id: string, { view }: AttachOptions): Promise<number> {
   const { stdin, stdout } = process;
-  if (stdin.isTTY !== true || stdout.isTTY !== true) {
+  if (stdin.isTTY !== true || stdout.isTTY !== true)
     throw new PawlError("USAGE", {
       message: "`pawl terminals attach` needs a terminal to show the other one in.",
       remedy: "Run it at a terminal; `pawl terminals ls --json` lists the sessions for programs.",
     });
-  }
   const [{ findTerminal }, { attach }] = await Promise.all([
     import("../../../operations/terminals/find-terminals.ts"),
     import("../attach/attach.ts"),

@@ -41,11 +41,10 @@ export async function executeAgent(parts: HttpParts, c: Context<HttpEnv>): Promi
 export async function runWorkflow(parts: HttpParts, c: Context<HttpEnv>): Promise<Response> {
   const kind = c.req.param("kind") ?? "";
   if (kind === "custom") return executeCustomWorkflow(parts, c);
-  if (kind !== "linear" && kind !== "graph") {
+  if (kind !== "linear" && kind !== "graph")
     throw new PawlError("PATH_NOT_FOUND", {
       message: `There are linear and graph workflows, and none that are ${kind}.`,
     });
-  }
   const request = await readRequest(parts, c, "initial_input");
   const app = parts.appFor(c);
   const found = await findAgentsWorkflow(app, nameIn(c), kind);

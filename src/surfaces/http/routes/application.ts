@@ -98,7 +98,7 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
     c.header("preference-applied", "respond-async");
     return answerAccepted(c, run_id, status);
   }
-  if (target.trigger.streams === true && wantsEvents(c)) {
+  if (target.trigger.streams === true && wantsEvents(c))
     return tellRun(parts, c, {
       app: owner,
       graph,
@@ -106,7 +106,6 @@ async function answerRoute(parts: HttpParts, c: Context<HttpEnv>, { route, param
       textsOnly: true,
       answer: async (record) => toEvent(await answer(record)),
     });
-  }
   const { runId, ran } = await submissions.run(owner, asked);
   c.set("runId", runId);
   if (ran.is === "unanswered") throw ran.error;
@@ -158,12 +157,11 @@ function checkSignature(
   const { secret: usual, previous_secret: previous } = config.settings.webhook;
   const own = trigger.secret === undefined ? [usual, previous] : [config.env(trigger.secret)];
   const secrets = own.filter((secret) => secret !== undefined && secret !== "") as readonly string[];
-  if (secrets.length === 0) {
+  if (secrets.length === 0)
     throw new PawlError("UNAUTHORIZED", {
       message: "The route checks signatures, and its secret is not set here.",
       remedy: `Set ${trigger.secret ?? "`webhook.secret` (WEBHOOK_SECRET)"} where the server runs.`,
     });
-  }
   const headers = Object.fromEntries(c.req.raw.headers);
   const verdict = checkStandard({ secrets, headers, body, nowMs: clock.now() });
   if (verdict.is === "right") {

@@ -18,9 +18,8 @@ export async function deliverToQueue(parts: HttpParts, c: Context<HttpEnv>): Pro
   const queueName = c.req.param("name") ?? "";
   const app = parts.appFor(c);
   const armed = (await parts.triggers(app.tenantId)).queues.get(queueName);
-  if (armed === undefined) {
+  if (armed === undefined)
     throw new PawlError("QUEUE_UNKNOWN", { message: `No workflow is triggered by the queue "${queueName}".` });
-  }
   const body = await readMessage(parts, c);
   return deliver(parts, c, app, body, (messageId) => ({
     targets: armed.map(({ target, trigger }) => ({ ...target, ...nameOf(trigger) })),

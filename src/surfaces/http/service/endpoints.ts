@@ -43,9 +43,8 @@ async function serveHealth({ parts, c }: Asked): Promise<Response> {
 
 /** Answers in Prometheus' format. A tenant's key is refused: the numbers are about all tenants. */
 async function serveMetrics({ parts: { metrics }, c }: Asked): Promise<Response> {
-  if (c.get("key")?.tenantId !== undefined) {
+  if (c.get("key")?.tenantId !== undefined)
     throw new PawlError("FORBIDDEN", { message: "The metrics cover all tenants." });
-  }
   if (metrics === undefined) throw new PawlError("PATH_NOT_FOUND", { message: "Nothing is counted: metrics.enabled." });
   return c.body(await metrics.text(), 200, { "content-type": metrics.contentType });
 }

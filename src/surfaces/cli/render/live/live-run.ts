@@ -120,9 +120,8 @@ export class LiveRun {
   #applyEvent({ seq, event, graph }: Extract<LiveNotice, { type: "event" }>): HistoryChange | undefined {
     const { state } = this.history;
     if (this.#isLost || seq <= state.seq) return undefined;
-    if (event.type === "callResolved" && graph !== undefined) {
+    if (event.type === "callResolved" && graph !== undefined)
       state.graphs.set(event.graph, indexGraph(graph, event.graph));
-    }
     const isKnown = event.type !== "callResolved" || state.graphs.has(event.graph);
     this.#isLost = seq > state.seq + 1 || !isKnown;
     if (this.#isLost) return undefined;

@@ -112,8 +112,7 @@ export function renderWebhook(webhook: WebhookWithAttempts, { now }: PageOptions
     if (excerpt !== null && excerpt !== "") lines.push(`      ${sanitize(excerpt.slice(0, 200))}`);
   }
   if (webhook.next_attempt_at !== null) lines.push(`  next  ${at(webhook.next_attempt_at)}`);
-  if (webhook.error !== null) {
+  if (webhook.error !== null)
     lines.push(`  ${sanitize(webhook.error.message)}`, `  pawl webhooks resend ${webhook.webhook_id}`);
-  }
   return lines.join("\n");
 }
