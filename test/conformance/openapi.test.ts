@@ -55,7 +55,7 @@ ${step("get-pet-by-id", "{ petId: steps.add.output.id }", "{ end: true }", "    
 /** The configuration as the documentation has it, with the program and the address of this test. */
 function configure(url: string): string {
   const docs = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
-  const [, block = ""] = /## An OpenAPI document\n[\s\S]*?```yaml\n(mcp:[\s\S]*?)```/.exec(docs) ?? [];
+  const [, block = ""] = /## An OpenAPI document as tools\n[\s\S]*?```yaml\n(mcp:[\s\S]*?)```/.exec(docs) ?? [];
   return block
     .replace("command: npx", `command: ${JSON.stringify(process.execPath)}`)
     .replace(/"-y", "@ivotoby\/openapi-mcp-server@[\d.]+"/, JSON.stringify(SERVER))

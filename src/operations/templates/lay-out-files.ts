@@ -16,7 +16,6 @@ export interface LaidOut {
 
 /** Copies files of one folder into another with the schemas that they name, and never over anything. Throws `FOLDER_UNWRITABLE`. */
 export async function layOutFiles(source: string, files: readonly string[], dir: string): Promise<LaidOut> {
-  const folder = resolve(dir);
   const contents = new Map<string, Buffer>();
   const schemas = new Set<string>();
   for (const file of files) {
@@ -25,6 +24,12 @@ export async function layOutFiles(source: string, files: readonly string[], dir:
     if (schema !== undefined) schemas.add(schema);
   }
   for (const schema of schemas) contents.set(schema, await readSchema(schema));
+  return layOutContents(dir, contents);
+}
+
+/** Files by their names in the folder. Never over anything. Throws `FOLDER_UNWRITABLE`. */
+export async function layOutContents(dir: string, contents: ReadonlyMap<string, Buffer>): Promise<LaidOut> {
+  const folder = resolve(dir);
   const done: { readonly file: string; readonly outcome: Outcome }[] = [];
   try {
     for (const [file, content] of contents) done.push({ file, outcome: await layOut(join(folder, file), content) });

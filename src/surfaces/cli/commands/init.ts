@@ -1,4 +1,5 @@
 import { traitsOf } from "../../../core/graph/dialects.ts";
+import type { ApiWanted } from "../../../operations/templates/lay-out-api.ts";
 import { layOutProject, layOutTerminalExamples } from "../../../operations/templates/lay-out-examples.ts";
 import type { LaidOut } from "../../../operations/templates/lay-out-files.ts";
 import { print, printEnvelope, tell } from "../print.ts";
@@ -28,6 +29,18 @@ ${toFolder(dir)}  ${needs}
   npx pawl run flow.ts#words
   npm start
 README.md says what is there. It needs Node 22.18 or newer.`);
+  return 0;
+}
+
+/** `pawl init openapi.yaml`: a workflow for each operation of the document, and what they need. */
+export async function initApi(document: string, dir: string, options: ApiWanted & { json?: true }): Promise<number> {
+  const { layOutApi } = await import("../../../operations/templates/lay-out-api.ts");
+  const { left_out, variables, ...laidOut } = await layOutApi(document, dir, options);
+  if (options.json === true) return answer(laidOut, { left_out, variables });
+  tellLaidOut(laidOut);
+  for (const left of left_out) tell(`Left out: ${left}.`);
+  if (variables.length > 0) tell(`They read ${variables.join(", ")} of the environment or of .env.`);
+  tell(`\nNext:\n  pawl validate ${toShellWord(dir)}/*.yaml`);
   return 0;
 }
 

@@ -1,30 +1,42 @@
 import { readFile } from "node:fs/promises";
 import { Argument, type Command } from "commander";
+import { looksLikeFile } from "../../../operations/definitions/looks-like-file.ts";
+import type { ApiWanted } from "../../../operations/templates/lay-out-api.ts";
 import type { CommonOptions, OpenApp } from "../cli-context.ts";
 import type { DevOptions } from "../commands/dev.ts";
 import type { GraphOptions } from "../commands/graph.ts";
 import type { TestOptions } from "../commands/test.ts";
 import { print } from "../print.ts";
 import { toOpenOptions } from "../with-app.ts";
-import { withCommon } from "./common-options.ts";
+import { collect, withCommon } from "./common-options.ts";
 import { toPort } from "./option-values.ts";
 import type { Perform } from "./perform.ts";
+
+interface InitOptions {
+  readonly list?: true;
+  readonly json?: true;
+}
 
 /** `pawl init`: templates and examples to begin with. */
 export function addInit(program: Command, exitWith: (code: number) => void): void {
   program
     .command("init")
     .description(
-      "begin with a template, a project in TypeScript (`ts`) or examples of terminal workflows (`terminal`); nothing that is there is touched",
+      "begin with a template, a project in TypeScript (`ts`), examples of terminal workflows (`terminal`), or the operations of an OpenAPI document (its file); nothing that is there is touched",
     )
     .argument("[template]", "without one: list them")
     .argument("[dir]", "the folder for it; default: named after the template, for `terminal` the current one")
+    .option("--server <url>", "where the API is; default: where its document says")
+    .option("--only <operation>", "of an API: the id of an operation, or `GET /path`; again for more", collect)
     .option("--list", "list the templates")
     .option("--json", "answer with one JSON envelope")
-    .action(async (template: string | undefined, dir: string | undefined, options: { list?: true; json?: true }) => {
-      const { initProject, initTemplate, initTerminal, listTemplatesCommand } = await import("../commands/init.ts");
+    .action(async (template: string | undefined, dir: string | undefined, options: ApiWanted & InitOptions) => {
+      const { initApi, initProject, initTemplate, initTerminal, listTemplatesCommand } = await import(
+        "../commands/init.ts"
+      );
       if (template === undefined || options.list === true) exitWith(await listTemplatesCommand(options));
       else if (template === "terminal") exitWith(await initTerminal(dir ?? ".", options));
+      else if (looksLikeFile(template)) exitWith(await initApi(template, dir ?? "workflows", options));
       else if (template === "ts") exitWith(await initProject(dir ?? template, options));
       else exitWith(await initTemplate(template, dir ?? template, options));
     });
