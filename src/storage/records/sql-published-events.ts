@@ -97,20 +97,24 @@ const OLDEST = `WHERE id IN (SELECT event FROM published_event_keys WHERE tenant
 
 export class SqlPublishedEvents implements PublishedEvents {
   readonly #database: RecordDatabase;
+  #lastAt = 0;
 
   constructor(database: RecordDatabase) {
     this.#database = database;
   }
 
   async add({ keys, most, ...event }: NewEvent): Promise<boolean> {
-    const { id, tenantId, name, at } = event;
+    const { id, tenantId, name } = event;
+    // Events of one millisecond keep their order.
+    const at = Math.max(event.at, this.#lastAt + 1);
+    this.#lastAt = at;
     return this.#database.transaction(async (sql) => {
       const open = await EVENTS.count(sql, ofTenant(tenantId), "AND state <> 'done' AND expires_at > ?", at);
       if (open >= most) {
         if ((await EVENTS.find(sql, { id })) !== undefined) return false;
         throw new PawlError("EVENTS_FULL", { message: `${most} events are kept that no run has waited for yet.` });
       }
-      const row = { ...event, state: "open", changedAt: at } as const;
+      const row = { ...event, at, state: "open", changedAt: at } as const;
       const isNew = await EVENTS.insert(sql, row, "ON CONFLICT DO NOTHING");
       if (isNew) for (const key of keys) await EVENT_KEYS.insert(sql, { event: id, key, tenantId, name });
       return isNew;
