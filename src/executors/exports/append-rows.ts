@@ -6,8 +6,7 @@ import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { writeExact } from "../../core/exact-json.ts";
 import { parseJson } from "../../core/parse-json.ts";
 import type { FileStorage } from "../../ports/file-storage.ts";
-import type { Rows } from "./csv-text.ts";
-import { CSV_FORMAT, guardFormula, parseCsv, toCsv, toFields } from "./csv-text.ts";
+import { CSV_FORMAT, guardFormula, parseCsv, type Rows, toCsv, toFields } from "./csv-text.ts";
 
 export interface Addition {
   /** The key of the step instance that adds: an addition is made once for each key. */

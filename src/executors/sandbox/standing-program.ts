@@ -2,8 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ControlGroup } from "./kernel/control-groups.ts";
 import { findBranded, findDescendants, killAll, sendSignal } from "./kernel/processes.ts";
-import type { Launch } from "./launch.ts";
-import { TASKS_OF_BWRAP } from "./launch.ts";
+import { type Launch, TASKS_OF_BWRAP } from "./launch.ts";
 import type { SandboxLimits, StandingProgram } from "./sandbox.ts";
 import { watchProgram } from "./watch.ts";
 

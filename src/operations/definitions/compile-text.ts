@@ -1,6 +1,5 @@
 import { PawlError } from "../../core/errors/pawl-error.ts";
-import type { Grant } from "../../core/trust/grant.ts";
-import { withGrant } from "../../core/trust/grant.ts";
+import { type Grant, withGrant } from "../../core/trust/grant.ts";
 import { reportLacks } from "../../dialects/report-lacks.ts";
 import type { CompiledDefinition, ShownProblem } from "../../hosts/compiled-definition.ts";
 import { reportOnSent } from "./compile/report-on-sent.ts";

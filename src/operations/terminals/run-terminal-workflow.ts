@@ -21,8 +21,7 @@ import { type PreparedRun, prepareStart } from "../start/prepare-run.ts";
 import { Submissions } from "../start/submit-run.ts";
 import { withWorkflowLimits } from "../start/workflow-limits.ts";
 import { readWorkflowResult } from "./read-workflow-result.ts";
-import type { RunWorkflowRequest } from "./run-workflow-tool.ts";
-import { failedResponse, type RunWorkflowResponse } from "./run-workflow-tool.ts";
+import { failedResponse, type RunWorkflowRequest, type RunWorkflowResponse } from "./run-workflow-tool.ts";
 
 export interface TerminalWorkflows {
   readonly app: StartPorts & Driving;

@@ -1,5 +1,4 @@
-import type { TemplateFault, UnfilledName } from "#jinja";
-import { TemplateError } from "#jinja";
+import { TemplateError, type TemplateFault, type UnfilledName } from "#jinja";
 import { suggest } from "../../did-you-mean.ts";
 
 /** Finds the first mistake of a Jinja template; nothing is rendered. Loads the language when first asked. */

@@ -14,8 +14,7 @@ import type { Keys, Server } from "./choose-server.ts";
 import { addDocument, type Conversation, createConversation } from "./conversation.ts";
 import { type Decoded, EventTooLargeError, readDocuments } from "./document-decoder.ts";
 import type { EventLog } from "./event-log.ts";
-import type { RequestTimeouts } from "./request-timeouts.ts";
-import { readText } from "./request-timeouts.ts";
+import { type RequestTimeouts, readText } from "./request-timeouts.ts";
 import { type Ending, toOutcome, toUnanswered } from "./to-outcome.ts";
 
 const MAX_REFUSAL_BYTES = 64 * 1024;

@@ -1,7 +1,6 @@
 import { namesInServerUrl } from "../../../core/expressions/resolve-env.ts";
 import { remedyFor } from "../../../core/trust/check-grant.ts";
-import type { Reach } from "../../../core/trust/grant.ts";
-import { allows, grantOf, isEverything } from "../../../core/trust/grant.ts";
+import { allows, grantOf, isEverything, type Reach } from "../../../core/trust/grant.ts";
 import type { Failed, Task } from "../../../ports/executor.ts";
 import type { Outbound } from "../../../ports/outbound.ts";
 import { toRefused } from "../../output/failure.ts";
