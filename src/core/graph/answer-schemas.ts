@@ -121,19 +121,12 @@ class Reads {
         return typeof key === "string" || typeof key === "number" ? reads.map((read) => read.at(key)) : [];
       }
       case "map":
-      case "filter": {
-        const items = this.#items(expr.list, here);
-        this.#add(expr.body, { ...here, locals: new Map(here.locals).set(expr.as, items) });
-        return expr.op === "filter" ? this.#add(expr.list, here) : [];
-      }
+      case "filter":
       case "reduce": {
-        const locals = new Map(here.locals).set(expr.into, []).set(expr.as, this.#items(expr.list, here));
-        for (const [one, at] of [
-          [expr.first, here],
-          [expr.body, { ...here, locals }],
-        ] as const)
-          this.#add(one, at);
-        return [];
+        const locals = new Map(here.locals).set(expr.as, this.#items(expr.list, here));
+        if (expr.op === "reduce") locals.set(expr.into, this.#add(expr.first, here));
+        this.#add(expr.body, { ...here, locals });
+        return expr.op === "filter" ? this.#add(expr.list, here) : [];
       }
       case "if":
         this.#add(expr.of, here);

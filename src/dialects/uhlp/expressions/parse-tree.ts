@@ -43,9 +43,8 @@ export interface CallTree {
 
 export interface ArrowTree {
   readonly kind: "arrow";
-  /** The first of two names, in parentheses. */
-  readonly into?: NameToken | undefined;
-  readonly as: Tree;
+  /** One, or two in parentheses. */
+  readonly names: readonly [Tree, ...Tree[]];
   readonly body: Tree;
 }
 
@@ -265,22 +264,21 @@ class Parser {
   }
 
   #parseArgument(): Tree {
-    const pair = this.#takePair();
-    const as = pair?.as ?? this.#parseChoice();
+    const names = this.#takePair() ?? ([this.#parseChoice()] as const);
     const arrow = this.#take("=>");
-    if (arrow === undefined) return as;
+    if (arrow === undefined) return names[0];
     const body = this.#parseChoice();
     if (this.#peekSign() === "=>") this.#refuseRest(undefined);
-    return this.#rise({ kind: "arrow", into: pair?.into, as, body }, arrow, body);
+    return this.#rise({ kind: "arrow", names, body }, arrow, body);
   }
 
   /** `(sum, x)` where `=>` follows: a value in parentheses has no comma. */
-  #takePair(): { readonly into: NameToken; readonly as: NameToken } | undefined {
-    const [open, into, comma, as, close, arrow] = this.#tokens.slice(this.#at, this.#at + 6);
+  #takePair(): readonly [Tree, Tree] | undefined {
+    const [open, first, comma, second, close, arrow] = this.#tokens.slice(this.#at, this.#at + 6);
     const signs = [open, comma, close, arrow].map((token) => (token?.kind === "sign" ? token.text : ""));
-    if (into?.kind !== "name" || as?.kind !== "name" || signs.join(" ") !== "( , ) =>") return undefined;
+    if (first?.kind !== "name" || second?.kind !== "name" || signs.join(" ") !== "( , ) =>") return undefined;
     this.#at += 5;
-    return { into, as };
+    return [first, second];
   }
 
   /** What stands between brackets, with commas. */
@@ -413,7 +411,7 @@ function leavesOf(tree: Tree): readonly Span[] {
     case "call":
       return [tree.callee, ...tree.args].flatMap(leavesOf);
     case "arrow":
-      return [...(tree.into === undefined ? [] : [tree.into]), ...leavesOf(tree.as), ...leavesOf(tree.body)];
+      return [...tree.names, tree.body].flatMap(leavesOf);
     case "list":
       return tree.items.flatMap(leavesOf);
     case "not":

@@ -149,8 +149,7 @@ export class Translator {
     if (call.args.length < signature.least || call.args.length > signature.most)
       return this.#refuseCount(callee, signature, call.args.length);
     const { does } = signature;
-    if (does === "map" || does === "filter") return this.#translateLoop(does, call);
-    if (does === "reduce") return this.#translateReduce(call);
+    if (does === "map" || does === "filter" || does === "reduce") return this.#translateLoop(does, call);
     if (does === "defined") return this.#translateDefined(call.args[0]);
     if (does === "now") return { op: "path", root: "run", path: ["now"] };
     if (does === "uuid") return { op: "call", fn: does, args: [this.#translatePlace()] };
@@ -168,7 +167,7 @@ export class Translator {
       if (args.length === 1) return this.#translateAll(args);
       if (without === "values") return [{ op: "list", items: this.#translateAll(args) }];
     }
-    const areArrows = arrows.length > 0 && arrows.every(({ kind }) => kind === "arrow");
+    const areArrows = arrows.length > 0 && arrows.every((arrow) => arrow.kind === "arrow" && arrow.names.length === 1);
     // Where any number of values may stand there is one arrow.
     if (list === undefined || list.kind === "arrow" || !areArrows || (without === "values" && arrows.length > 1)) {
       const message = `\`${name}\` takes a list and what to do with each element.`;
@@ -179,39 +178,27 @@ export class Translator {
     return gives === "beside" ? [this.translate(list), ...loops] : loops;
   }
 
-  #translateLoop(op: "map" | "filter", { callee, args: [list, arrow] }: CallTree): Expr {
-    if (list === undefined || arrow?.kind !== "arrow" || list.kind === "arrow")
+  #translateLoop(op: "map" | "filter" | "reduce", { callee, args: [list, arrow, first] }: CallTree): Expr {
+    const names = op === "reduce" ? 2 : 1;
+    if (list === undefined || arrow?.kind !== "arrow" || list.kind === "arrow" || arrow.names.length !== names)
       return this.#refuse(spanOf(arrow ?? callee), {
         message: `\`${op}\` takes a list and what to do with each element.`,
         remedy: `Write \`${FUNCTIONS.get(op)?.usage}\`.`,
       });
-    return this.#translateArrow(op, list, arrow);
+    const loop = this.#translateArrow(op === "filter" ? op : "map", list, arrow);
+    const [into] = arrow.names;
+    if (op !== "reduce" || first === undefined || into.kind !== "name") return loop;
+    return { ...loop, op, into: toLocal(into.text), first: this.translate(first) };
   }
 
-  #translateReduce({ callee, args: [list, arrow, first] }: CallTree): Expr {
-    if (list === undefined || first === undefined || arrow?.kind !== "arrow" || arrow.into === undefined)
-      return this.#refuse(spanOf(arrow ?? callee), {
-        message: "`reduce` takes a list, what each element makes of what there is, and what there is at first.",
-        remedy: `Write \`${FUNCTIONS.get("reduce")?.usage}\`.`,
-      });
-    const names = [this.#readParameter(arrow.into), this.#readParameter(arrow.as)] as const;
-    const [into, as] = names;
-    if (into === as)
-      this.#refuse(spanOf(arrow.as), { message: "Two names before `=>` differ.", remedy: "Write `(sum, x) => ...`." });
-    const outside = { list: this.translate(list), first: this.translate(first) };
-    this.#parameters.push(...names);
-    const body = this.translate(arrow.body);
-    this.#parameters.length -= names.length;
-    return { op: "reduce", ...outside, into: toLocal(into), as: toLocal(as), body };
-  }
-
-  #translateArrow(op: "map" | "filter", list: Tree, arrow: ArrowTree): Expr {
-    const parameter = this.#readParameter(arrow.into === undefined ? arrow.as : arrow);
+  /** Of two names the last one is the element's. */
+  #translateArrow(op: "map" | "filter", list: Tree, { names, body }: ArrowTree): LoopExpr {
+    const parameters = names.map((name) => this.#readParameter(name));
     const translated = this.translate(list);
-    this.#parameters.push(parameter);
-    const body = this.translate(arrow.body);
-    this.#parameters.pop();
-    return { op, list: translated, as: toLocal(parameter), body };
+    this.#parameters.push(...parameters);
+    const of = this.translate(body);
+    this.#parameters.length -= names.length;
+    return { op, list: translated, as: toLocal(parameters.at(-1) ?? ""), body: of };
   }
 
   #readParameter(as: Tree): string {
@@ -284,6 +271,8 @@ export class Translator {
     return NOTHING;
   }
 }
+
+type LoopExpr = Extract<Expr, { op: "map" | "filter" }>;
 
 interface TextRule {
   readonly is: (text: string) => boolean;
