@@ -55,6 +55,14 @@ const KINDS = ["code", "function", "http", "mcp", "terminal", "csv", "report"] a
 /** It stays in this process, in the sandbox, or in the folder of the test. */
 const ALWAYS_REAL = ["code", "function", "csv", "report", "fail"];
 
+const KIND_NAMES = {
+  pattern: `^(${KINDS.join("|")})$`,
+  wrong: (name: string) => ({
+    message: `\`kinds\` cannot be \`${name}\`; it is one of ${KINDS.join(", ")}.`,
+    remedy: "What agents and models say stands in `steps`.",
+  }),
+};
+
 const STATUSES = ["completed", "partial", "failed", "cancelled", "budget_exceeded"] as const;
 
 const name = to(text(), ({ value }) => value);
@@ -100,7 +108,10 @@ const workflowTest = object({
     mapOf(scriptedStep),
     "What steps answer, of whatever kind: as in a script of simulated agents, by step, item or path.",
   ),
-  kinds: optional(mapOf(scriptedStep), "The same for all steps of a kind that `steps` does not name, e.g. `http`."),
+  kinds: optional(
+    mapOf(scriptedStep, { names: KIND_NAMES }),
+    "The same for all steps of a kind that `steps` does not name, e.g. `http`.",
+  ),
   real: optional(
     list(choice(KINDS)),
     "Kinds of steps that are done in earnest, besides `code`, `function`, `csv` and `report`. A step that is neither done nor scripted fails.",

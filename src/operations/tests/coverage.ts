@@ -87,7 +87,7 @@ interface NamedStep {
   readonly step: Step;
 }
 
-function stepsIn({ steps }: IndexedFlow, around?: NamedStep): readonly NamedStep[] {
+export function stepsIn({ steps }: IndexedFlow, around?: NamedStep): readonly NamedStep[] {
   return steps.flatMap((each) => {
     const { key, step } = each;
     const { place = around?.place } = step;

@@ -11,6 +11,7 @@ import {
   type WorkflowTest,
   type WorkflowTests,
 } from "../../dialects/agent-script/workflow-tests.ts";
+import { suggest } from "../../dialects/did-you-mean.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import type { StandInCall } from "../../ports/stand-ins.ts";
 import type { OpenApplication } from "../application/ports.ts";
@@ -23,7 +24,7 @@ import { eachEvent } from "../runs/each-event.ts";
 import { type RunResult, readRunResult } from "../runs/read-run-result.ts";
 import { isOfThisPlace } from "../start/preflight.ts";
 import { findStartable, prepareUnasked } from "../start/prepare-run.ts";
-import { addCoverage, type Coverage, coverageOf, wayOf, withoutNumbers } from "./coverage.ts";
+import { addCoverage, type Coverage, coverageOf, stepsIn, wayOf, withoutNumbers } from "./coverage.ts";
 import type { Death } from "./deaths.ts";
 import { withPatience } from "./with-patience.ts";
 
@@ -98,7 +99,7 @@ async function tryTest(parts: TestParts, workflow: string, folder: string, test:
   );
   return {
     name: test.name,
-    failures: stuck === undefined ? compare(ended, test.expect) : [stuck],
+    failures: [...unknownNames(reading, test), ...(stuck === undefined ? compare(ended, test.expect) : [stuck])],
     durationMs: Math.round(performance.now() - began),
     end: { ...ended, calls: [...parts.calls] },
     coverage: coverageOf(reading.history, ways),
@@ -204,6 +205,35 @@ async function lookAfter(
   const host = await app.host();
   await host.request(record.id, { type: "signal", name: event, payload: events.get(eventOfSignal(event)) ?? null });
   return "moved";
+}
+
+/** Names that mean nothing, so that what they say would hold of anything. Where a call was not made, they may be of its workflow. */
+function unknownNames({ history: { state, steps } }: RunReading, test: WorkflowTest): readonly string[] {
+  const graphs = [...state.graphs.values()];
+  const all = graphs.flatMap(({ root }) => stepsIn(root));
+  const begun = new Set([...steps.values()].map(({ step }) => step.step));
+  if (all.some(({ step }) => step.kind === "call" && !begun.has(step))) return [];
+  const { expect, script, answers, events } = test;
+  const { ran, not_run, calls, inputs } = expect;
+  const known = new Set(all.flatMap(({ key, step: { id } }) => [id, key.slice(key.lastIndexOf("/") + 1)]));
+  const waited = all.flatMap(({ step }) => (step.kind === "wait" && step.wait.for === "event" ? [step.wait.name] : []));
+  const named = waited.flatMap((name) => (name.op === "literal" ? [String(name.value)] : []));
+  // The script of agents names them too.
+  const scripted = graphs.some(({ graph }) => graph.dialect === "agents") ? [] : [...script.steps.keys()];
+  const say = (key: string, what: string, names: Iterable<string>, among: ReadonlySet<string>) =>
+    [...names].flatMap((name) => {
+      const last = withoutNumbers(name).replace(/^.*\//, "");
+      if (among.has(name) || among.has(last)) return [];
+      return [
+        `${key}: there is no ${what} \`${name}\`. ${suggest(name, among) ?? "`pawl graph` shows what there is."}`,
+      ];
+    });
+  return [
+    ...say("steps", "step", scripted, known),
+    ...say("answers", "step", answers.keys(), known),
+    ...(named.length < waited.length ? [] : say("events", "event", events.keys(), new Set(named))),
+    ...say("expect", "step", [...ran, ...not_run, ...calls.keys(), ...inputs.keys()], known),
+  ];
 }
 
 async function readEnded(

@@ -317,6 +317,53 @@ cases:
   expect(cases[3].kills.tried).toBe(cases[0].kills.tried);
 });
 
+test("names that no step, event or kind of work has fail the case, since what they say would hold of anything", async () => {
+  const cwd = application({
+    "pay.yaml": `
+workflowId: pay
+startAt: ask
+steps:
+  ask: {type: control, subtype: approval, message: "'Go?'", transitions: {onSuccess: pay}}
+  pay: {type: http, url: "https://x.example/", transitions: {onSuccess: wait}}
+  wait: {type: control, subtype: wait, event: paid, transitions: {onSuccess: done}}
+  done: {type: control, subtype: set, variables: {a: 1}, end: true}
+`,
+    "pay.test.yaml": `
+cases:
+  wrong:
+    steps: {pya: {reply: 1}, pay: {reply: 1}}
+    answers: {ask: approve, aks: reject, "100%": reject}
+    events: {paid: 1, payd: 2}
+    expect: {not_run: [dnoe], calls: {refund: 0}, ran: ["wait#1", done]}
+`,
+    "call.yaml": `
+workflowId: call
+startAt: first
+steps:
+  first: {type: control, subtype: subworkflow, workflowId: pay.yaml, transitions: {onSuccess: later, onFailureDefault: end}}
+  later: {type: control, subtype: subworkflow, workflowId: pay.yaml, end: true}
+  end: {type: control, subtype: set, variables: {a: 1}, end: true}
+`,
+    "call.test.yaml":
+      "cases: {fails: {steps: {pay: {fail: X}, unknown: {reply: 1}}, answers: {first/ask: approve, ask: approve}, expect: {ran: [first/pay, end]}}}\n",
+    "kinds.test.yaml": "workflow: pay.yaml\ncases: {a: {kinds: {agent: {reply: 1}}}}\n",
+  });
+  const wrong = await pawl(["test", "pay.test.yaml", "--json"], { cwd });
+  expect(JSON.parse(wrong.stdout).data[0].cases[0].failures).toEqual([
+    "steps: there is no step `pya`. Did you mean `pay`?",
+    "answers: there is no step `aks`. Did you mean `ask`?",
+    "answers: there is no step `100%`. `pawl graph` shows what there is.",
+    "events: there is no event `payd`. Did you mean `paid`?",
+    "expect: there is no step `dnoe`. Did you mean `done`?",
+    "expect: there is no step `refund`. `pawl graph` shows what there is.",
+  ]);
+  // A step that was not called may have any.
+  expect((await pawl(["test", "call.test.yaml"], { cwd })).stdout).toContain("1 passed, 0 failed");
+  const kinds = await pawl(["test", "kinds.test.yaml"], { cwd });
+  expect(kinds.stderr).toContain("kinds.test.yaml:2:21 `kinds` cannot be `agent`; it is one of code, function, http");
+  expect(kinds.code).toBe(2);
+});
+
 test("a file of tests that cannot be read is refused with its places before anything runs", async () => {
   const cwd = application({ "a.test.yaml": "cases:\n  one:\n    step: {a: {reply: 1}}\n    expect: {status: done}\n" });
   const { code, stdout, stderr } = await pawl(["test"], { cwd });
