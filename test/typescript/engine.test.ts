@@ -249,6 +249,34 @@ test("a program serves its workflows: by a route, by name over the API, on a sch
   });
 });
 
+test("a program's named route, queue and event start runs with what they bring", async () => {
+  const flow = workflow(
+    "orders",
+    {
+      trigger: [
+        { route: "POST /orders/{id}", name: "read" },
+        { queue: "orders", name: "lane" },
+        { event: "paid", name: "money" },
+      ],
+      input: z.object({ id: z.string() }),
+    },
+    ({ input }) => run("find", { id: input.id }, ({ id }) => ({ found: id })),
+  );
+  const pawl = await open({ serve: { port: 0 } }, flow);
+  const post = async (path: string, body: object) => {
+    const headers = { "content-type": "application/json" };
+    return (await fetch(`${pawl.url}${path}`, { method: "POST", body: JSON.stringify(body), headers })).json();
+  };
+  expect(await post("/orders/7", { id: "7" })).toEqual({ found: "7" });
+  for (const [path, id] of [
+    ["/queues/orders/messages", "8"],
+    ["/triggers/paid", "9"],
+  ] as const) {
+    const { data } = (await post(path, { messageId: id, payload: { id } })) as { data: { runs: { run_id: string }[] } };
+    expect(await pawl.run(data.runs[0]?.run_id ?? "").result()).toEqual({ found: id });
+  }
+});
+
 test("two workflows of one name are refused with both lines, unless they say the same", async () => {
   const build = (step: string) => workflow("w", {}, () => run(step, { place: step }, () => step));
   const same = () => workflow("w", {}, () => run("a", { place: "a" }, () => "a"));
