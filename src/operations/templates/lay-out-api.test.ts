@@ -79,6 +79,29 @@ describe("an OpenAPI document", () => {
     });
   });
 
+  test("has lists, objects and names that no path could have as a server wants them", async () => {
+    const filter = { type: "object", properties: { name: { type: "string" }, "a.b": {} } };
+    const parameters = [
+      { name: "ids", in: "query", explode: false, schema: { type: "array" } },
+      { name: "filter", in: "query", style: "deepObject", schema: { $ref: "#/components/schemas/Filter" } },
+      { name: "$top", in: "query", schema: { oneOf: [{ type: "integer" }], nullable: true } },
+      { name: "where", in: "query", schema: { type: "object" } },
+    ];
+    const { files, callOf, left_out } = await layOut(
+      api({ "/a": { get: { operationId: "a", parameters } } }, { components: { schemas: { Filter: filter } } }),
+    );
+    expect(JSON.parse(callOf("a")).call.query).toEqual({
+      ids: "trigger.payload.ids == null ? null : join(trigger.payload.ids, ',')",
+      "filter[name]": "trigger.payload.filter.name",
+      "filter[a.b]": "trigger.payload.filter['a.b']",
+      $top: "trigger.payload['$top']",
+    });
+    expect(files.get("a.yaml")?.["inputSchema"]).toMatchObject({
+      properties: { $top: { anyOf: [{ oneOf: [{ type: "integer" }] }, { type: "null" }] } },
+    });
+    expect(left_out).toEqual(["a: its parameter 'where' (query) cannot be sent by an `http` step"]);
+  });
+
   test("says who asks: a token, a password, a key, a client; nothing of it stands in a file", async () => {
     const flows = { clientCredentials: { tokenUrl: "https://login.example.com/token", scopes: {} } };
     const { callOf, variables } = await layOut(

@@ -36,7 +36,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 100;
 /** Nothing of it is read as an expression or a variable. */
 const ADDRESS = /^https?:\/\/[^\s$`{}?#]+$/;
-const NAME = /^[\w.:@[\]-]{1,100}$/;
+const NAME = /^[\w.:@$[\]-]{1,100}$/;
 const SCOPE = /^[\w.:/@*+-]+$/;
 const MEDIA = /^application\/(x-www-form-urlencoded|([\w.+-]+\+)?json)(; ?[\w=-]+)?$/i;
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
@@ -187,8 +187,9 @@ class Request {
     ]);
     for (const { in: place, name, required, schema, style = "form", explode } of byPlace.values()) {
       if (place === "header" && /^(accept|authorization|content-type)$/i.test(String(name))) continue;
-      const { type } = follow(this.#root, schema);
-      const isPlain = type === "array" ? place === "query" && style === "form" : type !== "object";
+      const { type, properties } = follow(this.#root, schema);
+      const isDeep = type === "object" && properties !== undefined && style === "deepObject";
+      const isPlain = type === "array" ? place === "query" && style === "form" : type !== "object" || isDeep;
       const values = sent.get(String(place));
       if (values === undefined || schema === undefined || !isPlain || !NAME.test(String(name))) {
         this.#leave(`its parameter ${quote(name)} (${place}) cannot be sent by an \`http\` step`, required);
@@ -196,7 +197,9 @@ class Request {
       }
       const value = this.#addInput(String(name), schema, { required, place: String(place) });
       const isJoined = type === "array" && explode === false;
-      values.set(String(name), isJoined ? `${value} == null ? null : join(${value}, ',')` : value);
+      const parts = isDeep ? Object.keys(mapOf(properties)).filter((part) => NAME.test(part)) : [];
+      for (const part of parts) values.set(`${name}[${part}]`, member(value, part));
+      if (!isDeep) values.set(String(name), isJoined ? `${value} == null ? null : join(${value}, ',')` : value);
     }
     return inPath;
   }
@@ -282,6 +285,9 @@ class Request {
     if (depth > MAX_DEPTH) throw unsaid("its schemas nest too deeply");
     if (Array.isArray(value)) return value.map((each) => this.#copy(each, depth + 1));
     if (!isJsonObject(value)) return value;
+    const { nullable, ...other } = value;
+    if (nullable === true && other["type"] === undefined)
+      return { anyOf: [this.#copy(other, depth + 1), { type: "null" }] };
     const entries = Object.entries(value).flatMap(([key, each]): [string, Json][] => {
       if (key === "$ref" && typeof each === "string") return [[key, `#/$defs/${this.#share(each, depth)}`]];
       const [, bound] = /^exclusive(Minimum|Maximum)$/.exec(key) ?? [];
