@@ -3,6 +3,7 @@ import { parse, stringify } from "yaml";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import { toExcerpt, toPrintable } from "../../dialects/source/printable.ts";
 import { findReferred } from "../../schemas/schema-parts.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
 import { type LaidOut, layOutContents } from "./lay-out-files.ts";
@@ -54,7 +55,7 @@ export async function layOutApi(document: string, dir: string, { server, only }:
   const wanted = all.filter((operation) => only?.some((each) => isNamed(operation, each)) ?? true);
   const unknown = only?.find((each) => !all.some((operation) => isNamed(operation, each)));
   if (unknown !== undefined)
-    throw new PawlError("USAGE", { message: `${document} has no operation \`${unknown.slice(0, 100)}\`.` });
+    throw new PawlError("USAGE", { message: `${document} has no operation ${shown(unknown)}.` });
   if (wanted.length > MAX_OPERATIONS) {
     throw new PawlError("USAGE", {
       message: `${document} has ${wanted.length} operations; at most ${MAX_OPERATIONS} are laid out at once.`,
@@ -97,9 +98,9 @@ function readDocument(file: string, text: string): JsonObject {
   if (text.length > MAX_BYTES) throw refuse("it is larger than 16 MB");
   let root: Json | undefined = parseJson(text);
   try {
-    root ??= parse(text, { maxAliasCount: 100 }) as Json;
+    root ??= parse(text, { maxAliasCount: 100, merge: true }) as Json;
   } catch (error) {
-    throw refuse(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+    throw refuse(toPrintable(String(error instanceof Error ? error.message.split("\n")[0] : error)));
   }
   if (!isJsonObject(root)) throw refuse("it is no map");
   const { openapi, swagger } = root;
@@ -192,7 +193,7 @@ class Request {
       const isPlain = type === "array" ? place === "query" && style === "form" : type !== "object" || isDeep;
       const values = sent.get(String(place));
       if (values === undefined || schema === undefined || !isPlain || !NAME.test(String(name))) {
-        this.#leave(`its parameter ${quote(name)} (${place}) cannot be sent by an \`http\` step`, required);
+        this.#leave(`its parameter ${shown(name)} (${shown(place)}) cannot be sent by an \`http\` step`, required);
         continue;
       }
       const value = this.#addInput(String(name), schema, { required, place: String(place) });
@@ -211,7 +212,7 @@ class Request {
     if (!/^\/[^\s$`?#]*$/.test(path)) throw unsaid("its path is none that a step could ask for");
     const filled = path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
       const value = values.get(name);
-      if (value === undefined) throw unsaid(`the document says nothing of ${quote(name)} in its path`);
+      if (value === undefined) throw unsaid(`the document says nothing of ${shown(name)} in its path`);
       return `\${${value}}`;
     });
     return `${server.replace(/\/+$/, "")}${filled}`;
@@ -254,7 +255,7 @@ class Request {
         auth = { oauth: { tokenUrl, ...client, ...(scope !== "" && { scope: quote(scope) }) } };
       } else if (type === "oauth2" || type === "openIdConnect" || (type === "http" && /^bearer$/i.test(String(how))))
         auth = { bearer: this.#variable("token") };
-      else this.#leave(`nothing is sent for its security scheme ${quote(scheme)}`);
+      else this.#leave(`nothing is sent for its security scheme ${shown(scheme)}`);
     }
     return auth;
   }
@@ -305,7 +306,7 @@ class Request {
     const known = this.#names.get(reference);
     if (known !== undefined) return known;
     const found = findReferred(this.#root, reference);
-    if (found === undefined) throw unsaid(`the reference ${quote(reference)} leads to nothing in the document`);
+    if (found === undefined) throw unsaid(`the reference ${shown(reference)} leads to nothing in the document`);
     const short = toName(reference.replace(/^.*\//s, ""));
     const name = short === "" || this.#shared.has(short) ? `${short}_${this.#names.size}` : short;
     this.#names.set(reference, name);
@@ -349,9 +350,13 @@ function member(of: string, name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `${of}.${name}` : `${of}[${quote(name)}]`;
 }
 
-/** A text of an expression, of a bounded length. */
-function quote(text: Json | undefined): string {
-  return `'${String(text).slice(0, 200).replaceAll(/[\\']/g, "\\$&")}'`;
+/** As a text in an expression. */
+function quote(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, "\\$&")}'`;
+}
+
+function shown(text: Json | undefined): string {
+  return `\`${toExcerpt(String(text))}\``;
 }
 
 function toName(text: string): string {
