@@ -114,7 +114,7 @@ export class SqlPublishedEvents implements PublishedEvents {
         if ((await EVENTS.find(sql, { id })) !== undefined) return false;
         throw new PawlError("EVENTS_FULL", { message: `${most} events are kept that no run has waited for yet.` });
       }
-      const row = { ...event, at, state: "open", changedAt: at } as const;
+      const row = { ...event, at, state: "open", changedAt: event.at } as const;
       const isNew = await EVENTS.insert(sql, row, "ON CONFLICT DO NOTHING");
       if (isNew) for (const key of keys) await EVENT_KEYS.insert(sql, { event: id, key, tenantId, name });
       return isNew;
