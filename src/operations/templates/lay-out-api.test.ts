@@ -142,7 +142,10 @@ describe("an OpenAPI document", () => {
     });
     expect([...files.keys()].sort()).toEqual(["delete_toys.yaml", "getPet.yaml"]);
     expect(callOf("getPet")).toContain('"url":"http://127.0.0.1:1/v2/pets"');
-    await expect(layOut(document, { only: ["getPets"] })).rejects.toMatchObject({ code: "USAGE" });
+    await expect(layOut(document, { only: ["getPets"] })).rejects.toMatchObject({
+      code: "USAGE",
+      remedy: "Did you mean `getPet`?",
+    });
   });
 
   test("is read as data: no text of it is a path, an expression or a variable", async () => {

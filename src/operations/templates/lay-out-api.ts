@@ -3,6 +3,7 @@ import { parse, stringify } from "yaml";
 import { isPawlError, PawlError } from "../../core/errors/pawl-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../core/json.ts";
 import { parseJson } from "../../core/parse-json.ts";
+import { suggest } from "../../dialects/did-you-mean.ts";
 import { toExcerpt, toPrintable } from "../../dialects/source/printable.ts";
 import { findReferred } from "../../schemas/schema-parts.ts";
 import { readTextFile } from "../definitions/read-text-file.ts";
@@ -54,8 +55,11 @@ export async function layOutApi(document: string, dir: string, { server, only }:
   const all = listOperations(root);
   const wanted = all.filter((operation) => only?.some((each) => isNamed(operation, each)) ?? true);
   const unknown = only?.find((each) => !all.some((operation) => isNamed(operation, each)));
-  if (unknown !== undefined)
-    throw new PawlError("USAGE", { message: `${document} has no operation ${shown(unknown)}.` });
+  if (unknown !== undefined) {
+    const ids = all.map(({ name, levels: [, , { operationId = name }] }) => toPrintable(String(operationId)));
+    const remedy = suggest(unknown, ids) ?? "Write the id of an operation, or `GET /path` as the document has it.";
+    throw new PawlError("USAGE", { message: `${document} has no operation ${shown(unknown)}.`, remedy });
+  }
   if (wanted.length > MAX_OPERATIONS) {
     throw new PawlError("USAGE", {
       message: `${document} has ${wanted.length} operations; at most ${MAX_OPERATIONS} are laid out at once.`,

@@ -25,7 +25,10 @@ export function addInit(program: Command, exitWith: (code: number) => void): voi
       "begin with a template, a project in TypeScript (`ts`), examples of terminal workflows (`terminal`), or the operations of an OpenAPI document (its file); nothing that is there is touched",
     )
     .argument("[template]", "without one: list them")
-    .argument("[dir]", "the folder for it; default: named after the template, for `terminal` the current one")
+    .argument(
+      "[dir]",
+      "the folder for it; default: named after the template, for `terminal` the current one, for a document `workflows`",
+    )
     .option("--server <url>", "where the API is; default: where its document says")
     .option("--only <operation>", "of an API: the id of an operation, or `GET /path`; again for more", collect)
     .option("--list", "list the templates")
