@@ -4,6 +4,7 @@ import type { Json } from "../../core/json.ts";
 import type { SettledRun } from "../../hosts/run-host.ts";
 import type { RunRecord } from "../../ports/journal.ts";
 import {
+  type HistoryWanted,
   openValues,
   type RunReading,
   type RunSources,
@@ -49,9 +50,9 @@ export interface RunResult {
 export async function readRunResult(
   sources: RunSources,
   record: RunRecord,
-  graphs?: Map<string, IndexedGraph>,
+  wanted?: Pick<HistoryWanted, "graphs" | "noteWay">,
 ): Promise<RunResult> {
-  const reading = await readRunHistory(sources, record, { graphs });
+  const reading = await readRunHistory(sources, record, wanted);
   const { startedAt = record.createdAt, completedAt = startedAt } = record;
   const metrics = { run_id: record.id, execution_time_ms: completedAt - startedAt, mcp_calls: sumTools(reading) };
   return { record, outcome: await readOutcome(reading), metrics, reading };
@@ -63,7 +64,7 @@ export async function readRunOutcome(
   { output, ...record }: SettledRun,
   graphs: Map<string, IndexedGraph>,
 ): Promise<RunResult["outcome"]> {
-  if (output === undefined) return (await readRunResult(sources, record, graphs)).outcome;
+  if (output === undefined) return (await readRunResult(sources, record, { graphs })).outcome;
   const load = await readHandles({ values: openValues(sources, record.no) }, [output]);
   return { is: "completed", output: load(output) };
 }

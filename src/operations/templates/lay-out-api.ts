@@ -74,7 +74,9 @@ export async function layOutApi(document: string, dir: string, { server, only }:
     const tell = (why: string) => left.push(`${operation.name}: ${why}`);
     try {
       if (files.has(file)) throw unsaid("another operation has this name");
-      const text = stringify(new Request(operation, { api, server, variables, tell }).toWorkflow(), { lineWidth: 0 });
+      const text = stringify(new OperationWorkflow(operation, { api, server, variables, tell }).toWorkflow(), {
+        lineWidth: 0,
+      });
       if (text.length > MAX_CHARS) throw unsaid("its schemas are too large for a workflow");
       files.set(file, Buffer.from(text));
     } catch (error) {
@@ -134,7 +136,7 @@ interface Surroundings {
 }
 
 /** The one step of an operation's workflow, and the workflow's input. */
-class Request {
+class OperationWorkflow {
   readonly #operation: Operation;
   readonly #around: Surroundings;
   readonly #root: JsonObject;
@@ -214,12 +216,12 @@ class Request {
     const server = this.#around.server ?? serverOf(levels);
     if (!ADDRESS.test(server)) throw unsaid("the document says no address of a server; give one with `--server URL`");
     if (!/^\/[^\s$`?#]*$/.test(path)) throw unsaid("its path is none that a step could ask for");
-    const filled = path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
+    const asked = path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
       const value = values.get(name);
       if (value === undefined) throw unsaid(`the document says nothing of ${shown(name)} in its path`);
       return `\${${value}}`;
     });
-    return `${server.replace(/\/+$/, "")}${filled}`;
+    return `${server.replace(/\/+$/, "")}${asked}`;
   }
 
   #readBody(): JsonObject {

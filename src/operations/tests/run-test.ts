@@ -243,8 +243,7 @@ async function readEnded(
 ): Promise<TestEnd & { readonly reading: RunReading }> {
   const record = await (await app.host()).settled(id);
   const sources = await app.records();
-  const reading = await readRunHistory(sources, record, { noteWay });
-  const { outcome } = await readRunResult(sources, record);
+  const { reading, outcome } = await readRunResult(sources, record, { noteWay });
   const outputs = outcome.is === "completed" ? outcome.output : undefined;
   return { record, reading, outcome, outputs, paths: [...reading.history.steps.keys()], calls };
 }

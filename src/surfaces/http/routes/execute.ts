@@ -38,7 +38,7 @@ export async function execute(parts: HttpParts, c: Context<HttpEnv>): Promise<Re
   if (ran.is === "unanswered") throw ran.error;
   if (ran.is === "parked") return answerJson(c, { requestId, run_id: ran.record.id, status: ran.record.status }, 202);
   const sources = await app.records();
-  const result = await readRunResult(sources, ran.record, parts.graphs);
+  const result = await readRunResult(sources, ran.record, { graphs: parts.graphs });
   const response = toExecuteResponse(requestId, result);
   if (!(parts.app.config.settings.server.debug && c.req.header("x-debug") === "1")) return answerJson(c, response);
   const debug = { run_id: ran.record.id, steps: await traceRun(result.reading) };
